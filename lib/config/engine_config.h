@@ -1,0 +1,39 @@
+// The engine configuration (`schemas/engine-config.schema.json`): a superset of what TENT deployments have today. Such
+// a file loads unchanged; what this build does not use of it is named in one warning.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/fault.h"
+#include "config/json_value.h"
+#include "intent/policy_name.h"
+#include "intent/values.h"
+#include "plan/planner.h"
+#include "policy/resolve.h"
+
+namespace tent {
+
+enum class MetadataType : uint8_t { kP2p, kEtcd, kRedis, kHttp };
+
+// A configuration as this suite uses it. Immutable once read.
+struct EngineConfig {
+  PolicyName tenant{"default"};
+  ValidationMode validation_mode = ValidationMode::kStrict;
+  PolicySet policies;
+  PlanSettings plan;
+  uint32_t max_failover_attempts = 3;
+  std::optional<std::string> local_segment_name;
+  MetadataType metadata_type = MetadataType::kP2p;
+  std::string rpc_server_hostname;  // "" unset
+  uint16_t rpc_server_port = 0;     // 0: any free one
+  std::vector<std::string> file_roots;
+};
+
+// Reads a configuration from its parsed text. With an error in `faults` the result must not be used.
+EngineConfig readEngineConfig(const JsonValue& document, FaultList& faults);
+
+}  // namespace tent

@@ -1,0 +1,148 @@
+#include "intent/normalize.h"
+
+#include <limits>
+
+namespace tent {
+namespace {
+
+constexpr uint64_t kRequiredFlagBits = 0xffff'ffffu;  // bits 0 to 31; v1 defines none of them
+
+Error errorAt(Reason reason, Field field, ErrorValue value = {}) { return {reason, field, -1, std::move(value), {}}; }
+
+uint64_t signExtended(int32_t value) { return static_cast<uint64_t>(int64_t{value}); }
+
+// Each step fills its part of `out`, or returns the first failure.
+
+Error takeReservedAndFlags(const RequestFields& fields, RequestedIntent& out) {
+  if (fields.reserved_opcode != 0) {
+    return errorAt(Reason::kReservedNonzero, Field::kReservedOpcode, uint64_t{fields.reserved_opcode});
+  }
+  if (fields.reserved0 != 0) return errorAt(Reason::kReservedNonzero, Field::kReserved0, uint64_t{fields.reserved0});
+  if ((fields.flags & kRequiredFlagBits) != 0) return errorAt(Reason::kUnknownFlags, Field::kFlags, fields.flags);
+  if (fields.flags != 0) out.downgrades.add({Field::kFlags, DowngradeReason::kFlagsIgnored, fields.flags, 0});
+  out.flags = 0;
+  return {};
+}
+
+Error takeArguments(const RequestFields& fields, RequestedIntent& out) {
+  const auto opcode = valueOfInteger<Opcode>(fields.opcode);
+  if (!opcode) return errorAt(Reason::kUnknownOpcode, Field::kOpcode, int64_t{fields.opcode});
+  if (!fields.has_source) return errorAt(Reason::kNullSource, Field::kSource);
+  // A deployed caller's empty request completes at once.
+  if (fields.length == 0 && fields.surface != Surface::kLegacy) {
+    return errorAt(Reason::kZeroLength, Field::kLength, fields.length);
+  }
+  if (fields.target_offset > std::numeric_limits<uint64_t>::max() - fields.length) {
+    return errorAt(Reason::kRangeOverflow, Field::kTargetOffset, fields.target_offset);
+  }
+  out.opcode = *opcode;
+  out.length = fields.length;
+  out.target_offset = fields.target_offset;
+  return {};
+}
+
+Error takeIntentType(const RequestFields& fields, ValidationMode mode, bool trusted_internal, RequestedIntent& out) {
+  const auto intent_type = valueOfInteger<IntentType>(fields.intent_type);
+  if (!intent_type) {
+    if (mode == ValidationMode::kStrict) {
+      return errorAt(Reason::kUnknownIntentType, Field::kIntentType, int64_t{fields.intent_type});
+    }
+    out.downgrades.add({Field::kIntentType, DowngradeReason::kUnknownIntentType, signExtended(fields.intent_type), 0});
+  }
+  out.intent_type = intent_type.value_or(IntentType::kUnspec);
+  if (out.intent_type == IntentType::kStagingInternal && !trusted_internal) {
+    return errorAt(Reason::kStagingInternalReserved, Field::kIntentType, int64_t{fields.intent_type});
+  }
+  return {};
+}
+
+Error takePriority(const RequestFields& fields, ValidationMode mode, RequestedIntent& out) {
+  if (fields.surface == Surface::kLegacy) {
+    out.priority = requestedOf(priorityOfLegacy(fields.priority));
+    return {};
+  }
+  const auto priority = valueOfInteger<RequestedPriority>(fields.priority);
+  if (!priority) {
+    if (mode == ValidationMode::kStrict) {
+      return errorAt(Reason::kUnknownPriority, Field::kRequestedPriority, int64_t{fields.priority});
+    }
+    out.downgrades.add({Field::kRequestedPriority, DowngradeReason::kUnknownPriority, signExtended(fields.priority), 0});
+  }
+  out.priority = priority.value_or(RequestedPriority::kUnspec);
+  return {};
+}
+
+Error takeDeadline(const RequestFields& fields, uint64_t now_ns, RequestedIntent& out) {
+  uint64_t deadline_ns = fields.deadline.ns;
+  if (fields.deadline.kind == DeadlineInput::Kind::kBudget) {
+    const auto converted = deadlineAfter(now_ns, fields.deadline.ns);
+    if (!converted) return errorAt(converted.error(), Field::kDeadlineNs, fields.deadline.ns);
+    deadline_ns = *converted;
+  } else if (deadline_ns == 0) {
+    return {};
+  }
+  constexpr auto kClockMax = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  const bool expired = deadline_ns <= now_ns;
+  if (deadline_ns > kClockMax || (!expired && deadline_ns - now_ns > kDeadlineHorizonNs)) {
+    return errorAt(Reason::kDeadlineOutOfRange, Field::kDeadlineNs, fields.deadline.ns);
+  }
+  out.deadline = expired ? Deadline{DeadlineState::kExpired, deadline_ns, 0}
+                         : Deadline{DeadlineState::kPending, deadline_ns, deadline_ns - now_ns};
+  return {};
+}
+
+Error takePolicyName(const RequestFields& fields, RequestedIntent& out) {
+  if (!fields.policy_name) return {};
+  const Reason reason = checkPolicyName(*fields.policy_name);
+  if (reason != Reason::kNone) {
+    return errorAt(reason, Field::kPolicyName, std::string(fields.policy_name->substr(0, kPolicyNameMax + 1)));
+  }
+  out.policy_name = PolicyName(*fields.policy_name);
+  return {};
+}
+
+Error takeTransportHint(const RequestFields& fields, RequestedIntent& out) {
+  const auto transport = valueOfInteger<Transport>(fields.transport_hint);
+  if (!transport && fields.surface != Surface::kLegacy) {
+    return errorAt(Reason::kUnknownTransport, Field::kTransportHint, int64_t{fields.transport_hint});
+  }
+  out.transport_hint = transport.value_or(Transport::kUnspec);  // deployed: out of range is no hint
+  return {};
+}
+
+}  // namespace
+
+tl::expected<uint64_t, Reason> deadlineAfter(uint64_t now_ns, uint64_t budget_ns) {
+  if (budget_ns > std::numeric_limits<uint64_t>::max() - now_ns) return tl::make_unexpected(Reason::kDeadlineOverflow);
+  if (budget_ns > kDeadlineHorizonNs) return tl::make_unexpected(Reason::kDeadlineOutOfRange);
+  return now_ns + budget_ns;
+}
+
+Error normalizeRequest(const RequestFields& fields, ValidationMode mode, uint64_t now_ns, RequestedIntent& out,
+                       bool trusted_internal) {
+  out = RequestedIntent{};
+  out.surface = fields.surface;
+  out.schema_version = fields.schema_version;
+  if (fields.tail_nonzero) {
+    out.downgrades.add({Field::kStructSize, DowngradeReason::kTailIgnored, fields.struct_size, 0});
+  }
+  out.normalized = Normalized::kLayout;
+
+  if (Error error = takeReservedAndFlags(fields, out)) return error;
+  out.normalized = Normalized::kFlags;
+  if (Error error = takeArguments(fields, out)) return error;
+  out.normalized = Normalized::kArguments;
+  if (Error error = takeIntentType(fields, mode, trusted_internal, out)) return error;
+  out.normalized = Normalized::kIntentType;
+  if (Error error = takePriority(fields, mode, out)) return error;
+  out.normalized = Normalized::kPriority;
+  if (Error error = takeDeadline(fields, now_ns, out)) return error;
+  out.normalized = Normalized::kDeadline;
+  if (Error error = takePolicyName(fields, out)) return error;
+  out.normalized = Normalized::kPolicyName;
+  if (Error error = takeTransportHint(fields, out)) return error;
+  out.normalized = Normalized::kAll;
+  return {};
+}
+
+}  // namespace tent

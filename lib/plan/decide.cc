@@ -1,0 +1,36 @@
+#include "intent/normalize.h"
+#include "plan/planner.h"
+
+namespace tent {
+
+Decision decide(const RequestFields& fields, TransferShape shape, const PolicyName& tenant, ValidationMode mode,
+                uint64_t now_ns, const DecisionContext& context) {
+  Decision decision;
+  decision.error = normalizeRequest(fields, mode, now_ns, decision.requested);
+  if (decision.error) return decision;
+
+  shape.length = decision.requested.length;
+  shape.same_machine = context.environment.same_machine;
+  EffectivePolicy effective;
+  decision.error = resolve(decision.requested, shape, tenant, context.policies, context.environment.built, mode, effective);
+  if (decision.error) return decision;
+  decision.effective = effective;
+
+  PlanOutcome outcome =
+      makePlan(decision.requested, effective, shape, context.policies, context.settings, context.environment);
+  decision.error = std::move(outcome.error);
+  if (decision.error) {
+    decision.rejected = std::move(outcome.plan.rejected);
+    return decision;
+  }
+  // Admission comes after validation: an expired request that may not run is a runtime error of a valid request.
+  if (decision.requested.deadline.state == DeadlineState::kExpired &&
+      effective.admission == ExpiredAdmission::kReject) {
+    decision.error = {Reason::kDeadlineExpired, Field::kDeadlineNs, -1, decision.requested.deadline.deadline_ns, {}};
+    return decision;
+  }
+  decision.plan = std::move(outcome.plan);
+  return decision;
+}
+
+}  // namespace tent

@@ -1,0 +1,107 @@
+#include "report/json_writer.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace tent {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+void appendEscaped(std::string& out, char c) {
+  switch (c) {
+    case '"': out += "\\\""; return;
+    case '\\': out += "\\\\"; return;
+    case '\b': out += "\\b"; return;
+    case '\f': out += "\\f"; return;
+    case '\n': out += "\\n"; return;
+    case '\r': out += "\\r"; return;
+    case '\t': out += "\\t"; return;
+    default: break;
+  }
+  if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+  } else {
+    out += c;
+  }
+}
+
+}  // namespace
+
+void JsonWriter::separate() {
+  if (after_key_) {
+    after_key_ = false;
+    return;
+  }
+  if (!first_) out_ += ',';
+  if (break_line_) out_ += '\n';
+  break_line_ = false;
+  first_ = false;
+}
+
+void JsonWriter::begin(char bracket) {
+  separate();
+  out_ += bracket;
+  first_ = true;
+}
+
+void JsonWriter::end(char bracket) {
+  if (break_line_) out_ += '\n';
+  break_line_ = false;
+  out_ += bracket;
+  first_ = false;
+}
+
+void JsonWriter::key(std::string_view name) {
+  separate();
+  quote(name);
+  out_ += ':';
+  after_key_ = true;
+}
+
+void JsonWriter::null() {
+  separate();
+  out_ += "null";
+}
+
+void JsonWriter::boolean(bool value) {
+  separate();
+  out_ += value ? "true" : "false";
+}
+
+void JsonWriter::integer(int64_t value) {
+  separate();
+  const fmt::format_int text(value);
+  out_.append(text.data(), text.size());
+}
+
+void JsonWriter::unsignedInteger(uint64_t value) {
+  separate();
+  const fmt::format_int text(value);
+  out_.append(text.data(), text.size());
+}
+
+void JsonWriter::number(double value) {
+  separate();
+  fmt::format_to(std::back_inserter(out_), "{}", value);
+}
+
+void JsonWriter::string(std::string_view value) {
+  separate();
+  quote(value);
+}
+
+void JsonWriter::quote(std::string_view value) {
+  out_ += '"';
+  while (!value.empty()) {
+    const size_t valid = findInvalidUtf8(value).value_or(value.size());
+    for (char c : value.substr(0, valid)) appendEscaped(out_, c);
+    if (valid == value.size()) break;
+    out_ += kReplacement;
+    value.remove_prefix(valid + 1);
+  }
+  out_ += '"';
+}
+
+}  // namespace tent

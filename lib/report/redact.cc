@@ -1,0 +1,104 @@
+#include "report/redact.h"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+
+namespace tent {
+
+std::string_view nameOf(Redaction level) {
+  switch (level) {
+    case Redaction::kDefault: return "default";
+    case Redaction::kStrict: return "strict";
+    case Redaction::kNone: return "none";
+  }
+  return "";
+}
+
+Redactor::Redactor(Redaction level) : level_(level) {
+  if (level == Redaction::kStrict && RAND_bytes(salt_.data(), static_cast<int>(salt_.size())) != 1) {
+    throw std::runtime_error("no randomness for the salt of --redact strict");
+  }
+}
+
+std::string Redactor::pseudonym(std::string_view kind, std::string_view name) const {
+  if (level_ != Redaction::kStrict || name.empty()) return std::string(name);
+  const std::string text = fmt::format("{}:{}", kind, name);
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  HMAC(EVP_sha256(), salt_.data(), static_cast<int>(salt_.size()), reinterpret_cast<const unsigned char*>(text.data()),
+       text.size(), digest.data(), &size);
+  return fmt::format("{}-{:02x}", kind, fmt::join(digest.begin(), digest.begin() + 5, ""));
+}
+
+std::string Redactor::matchedPolicy(std::string_view name) const {
+  // A tenant's name may hold dots; what follows the last one never does.
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return std::string(name);
+  return tenant(name.substr(0, dot)) + std::string(name.substr(dot));
+}
+
+GidAddress Redactor::gid(const GidAddress& address) const {
+  if (level_ == Redaction::kNone) return address;
+  const GidClass gid_class = classOf(address);
+  if (gid_class == GidClass::kNull) return address;
+  const bool ipv4 = gid_class == GidClass::kIpv4Mapped;
+  // What is left still has its class, so that a saved, redacted environment plans as the real one does.
+  const size_t network_bytes = level_ == Redaction::kStrict ? (ipv4 ? 13 : 2) : (ipv4 ? 14 : 8);
+  GidAddress redacted = address;
+  std::fill(redacted.begin() + static_cast<std::ptrdiff_t>(network_bytes), redacted.end(), uint8_t{0});
+  return redacted;
+}
+
+Environment Redactor::environment(const Environment& environment) const {
+  Environment redacted = environment;
+  for (HostInventory* host : {&redacted.local, &redacted.peer}) {
+    for (Nic& nic : host->nics) {
+      for (Gid& gid : nic.gids) gid.address = this->gid(gid.address);
+    }
+  }
+  return redacted;
+}
+
+std::string Redactor::devicesIn(std::string_view text, const Environment& environment) const {
+  if (level_ != Redaction::kStrict) return std::string(text);
+  std::set<std::string_view> devices;
+  for (const HostInventory* host : {&environment.local, &environment.peer}) {
+    for (const Nic& nic : host->nics) devices.insert(nic.name);
+  }
+  constexpr std::string_view kWordBreaks = " ,;:()";
+  std::string shown;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find_first_of(kWordBreaks), text.size());
+    const std::string_view word = text.substr(0, end);
+    shown += devices.contains(word) ? device(word) : std::string(word);
+    if (end < text.size()) shown += text[end];
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return shown;
+}
+
+ErrorValue Redactor::value(const Error& error) const {
+  if (level_ == Redaction::kStrict && error.field == Field::kPolicyName) return {};
+  return error.value;
+}
+
+std::string Redactor::message(const Error& error) const {
+  if (level_ != Redaction::kStrict) return messageOf(error);
+  Error shown = error;
+  shown.value = value(error);
+  shown.detail.clear();  // may name devices
+  return messageOf(shown);
+}
+
+std::string Redactor::message(const Rejected& rejected) const {
+  if (level_ != Redaction::kStrict) return messageOf(rejected);
+  return messageOf(Rejected{rejected.backend, rejected.reason, {}});
+}
+
+}  // namespace tent

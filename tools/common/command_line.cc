@@ -1,0 +1,62 @@
+#include "common/command_line.h"
+
+#include <cstdlib>
+#include <map>
+
+#include <unistd.h>
+
+#include "common/exit_code.h"
+#include "common/version.h"
+
+namespace tent {
+namespace {
+
+const std::map<std::string, OutputFormat> kFormats = {
+    {"text", OutputFormat::kText}, {"json", OutputFormat::kJson}, {"ndjson", OutputFormat::kNdjson}};
+
+}  // namespace
+
+void addCommonOptions(CLI::App& app, CommonOptions& options) {
+  app.add_option_function<std::string>(
+         "--format", [&options](const std::string& name) { options.format = kFormats.at(name); },
+         "How to print data: text, json or ndjson (default text)")
+      ->check(CLI::IsMember(kFormats))
+      ->type_name("FORMAT");
+  app.add_option("--config", options.config_path, "Engine configuration to decide with")->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--mode", [&options](const std::string& name) { options.mode = valueOfName<ValidationMode>(name); },
+         "Validation mode: strict or compat")
+      ->check(CLI::IsMember({"strict", "compat"}))
+      ->type_name("MODE");
+  app.add_option_function<std::string>(
+         "--tenant",
+         [&options](const std::string& name) {
+           options.tenant = normalizeTenant(name);
+           if (!options.tenant) {
+             throw CLI::ValidationError("--tenant", "a tenant has 1 to 127 characters of A-Z a-z 0-9 . _ -, "
+                                                    "the first a letter or digit");
+           }
+         },
+         "Tenant to decide for")
+      ->type_name("NAME");
+  app.add_flag("-q,--quiet", options.quiet, "No warnings and no notes");
+  app.add_flag("-v,--verbose", options.verbose, "Also what is not set, and how NICs were chosen");
+  // NO_COLOR refuses when it is set to anything but nothing (no-color.org).
+  const char* no_color = std::getenv("NO_COLOR");
+  options.color = no_color == nullptr || *no_color == '\0';
+  app.add_flag_callback("--no-color", [&options] { options.color = false; }, "No colour, also on a terminal");
+  app.set_version_flag("--version", versionText(app.get_name()));
+  app.get_formatter()->column_width(34);
+}
+
+std::optional<int> parseCommandLine(CLI::App& app, int argc, char** argv, CommonOptions& options) {
+  try {
+    app.parse(argc, argv);
+    options.color = options.color && isatty(STDOUT_FILENO) == 1;
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+}
+
+}  // namespace tent

@@ -1,0 +1,17 @@
+// How the tools read their command lines. Apart from options.h, since few files need the parser itself.
+#pragma once
+
+#include <optional>
+
+#include <CLI/CLI.hpp>
+
+#include "common/options.h"
+
+namespace tent {
+
+void addCommonOptions(CLI::App& app, CommonOptions& options);
+
+// Parses the command line. Where the tool shall end at once (help, version, wrong usage) the result is its exit code.
+std::optional<int> parseCommandLine(CLI::App& app, int argc, char** argv, CommonOptions& options);
+
+}  // namespace tent

@@ -1,0 +1,29 @@
+#include "common/version.h"
+
+#include <CLI/Version.hpp>
+#include <fmt/format.h>
+#include <nlohmann/detail/abi_macros.hpp>
+#include <openssl/crypto.h>
+
+#include "common/build_info.h"
+
+namespace tent {
+
+std::string versionText(const std::string& tool) {
+  std::string built;
+  for (int i = 1; i < kTransportCount; ++i) {
+    const auto transport = static_cast<Transport>(i);
+    if (builtTransports().has(transport)) built += (built.empty() ? "" : ", ") + std::string(nameOf(transport));
+  }
+  return fmt::format(
+      "{} {}\nbuild: {}, {}{}\nlibraries: CLI11 {}, fmt {}.{}.{}, nlohmann/json {}.{}.{}, {}\ntransports built in: {}",
+      tool, kVersion, kBuildType, kCompiler, kSanitizers.empty() ? "" : fmt::format(", sanitizers {}", kSanitizers),
+      CLI11_VERSION, FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100, NLOHMANN_JSON_VERSION_MAJOR,
+      NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH, OpenSSL_version(OPENSSL_VERSION),
+      built.empty() ? "none" : built);
+}
+
+// The engine's transports add themselves here as they are built.
+TransportSet builtTransports() { return {}; }
+
+}  // namespace tent

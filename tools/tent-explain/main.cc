@@ -1,0 +1,163 @@
+// tent-explain: reads intent vectors and prints, for each, what was requested, what it gets, and how it would be carried, with
+// the reason of each step. Decides with the same code that executes.
+#include <cstdio>
+#include <ctime>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/exit_code.h"
+#include "common/interrupt.h"
+#include "common/command_line.h"
+#include "common/load.h"
+#include "common/output.h"
+#include "common/vector_source.h"
+#include "tent-explain/lint.h"
+#include "tent-explain/probe.h"
+#include "tent-explain/sink.h"
+
+namespace tent {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  std::vector<std::string> files;
+  bool check = false;
+  bool lint = false;
+  bool probe = false;
+  std::string environment_path;  // "" none
+  std::optional<uint64_t> now_ns;
+  Redaction redaction = Redaction::kDefault;
+  std::string other_config_path;  // "" no --diff
+};
+
+const std::map<std::string, Redaction> kRedactions = {
+    {"default", Redaction::kDefault}, {"strict", Redaction::kStrict}, {"none", Redaction::kNone}};
+
+void addOptions(CLI::App& app, Options& options) {
+  app.add_option("FILES", options.files, "Intent vectors: documents or NDJSON; - is standard input")->type_name("");
+  auto* check = app.add_flag("--check", options.check, "Compare with what each vector expects; print only what differs");
+  auto* lint = app.add_flag("--lint", options.lint,
+                            "Only check the files: intent vectors, environments, engine configurations");
+  auto* probe = app.add_flag("--probe", options.probe, "Print what this machine has; with files, plan against it");
+  app.add_option("--env", options.environment_path, "Environment to plan against")->type_name("FILE")->excludes(probe);
+  app.add_option_function<uint64_t>(
+         "--now", [&options](uint64_t now_ns) { options.now_ns = now_ns; },
+         "The time to decide at, in nanoseconds of CLOCK_MONOTONIC")
+      ->check(CLI::Range(uint64_t{1}, UINT64_MAX))
+      ->type_name("NS");
+  app.add_option_function<std::string>(
+         "--redact", [&options](const std::string& name) { options.redaction = kRedactions.at(name); },
+         "What to hide: default, strict or none")
+      ->check(CLI::IsMember(kRedactions))
+      ->type_name("LEVEL");
+  app.add_option("--diff", options.other_config_path, "Show which vectors would change under this other configuration")
+      ->type_name("FILE")
+      ->excludes(check)
+      ->excludes(lint);
+  check->excludes(lint);
+}
+
+uint64_t monotonicNow() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
+}
+
+int usageError(const std::string& message) {
+  std::fprintf(stderr, "tent-explain: %s\nRun with --help for more information.\n", message.c_str());
+  return kExitUsage;
+}
+
+// Feeds all files to the sink. Returns an exit code.
+int explainFiles(const Options& options, ResultSink& sink, Output& output) {
+  RunEnd run;
+  sink.begin();
+  for (const std::string& path : options.files) {
+    const auto take = [&](const Vector& vector, const VectorHeader& header) {
+      sink.take(path == "-" ? "<stdin>" : path, vector, header);
+      return !output.closed() && output.error().empty();
+    };
+    run.faults += readVectors(path, {options.now_ns.has_value(), options.common.quiet}, take, [&] { output.flush(); }).faults;
+    if (interrupted() || output.closed()) break;
+  }
+  run.interrupted = interrupted();
+  sink.end(run);
+  if (run.interrupted) return kExitInterrupted;
+  if (run.faults > 0) return kExitInput;
+  return sink.satisfied() ? kExitOk : kExitNo;
+}
+
+int runFiles(const Options& options, const Redactor& redactor, Output& output) {
+  const CommonOptions& common = options.common;
+  EngineConfig config;
+  if (!common.config_path.empty()) {
+    auto loaded = loadEngineConfig(common.config_path, common.quiet);
+    if (!loaded) return kExitInput;
+    config = std::move(*loaded);
+  }
+  std::optional<EngineConfig> other;
+  if (!options.other_config_path.empty()) {
+    other = loadEngineConfig(options.other_config_path, common.quiet);
+    if (!other) return kExitInput;
+  }
+  Environment environment = referenceEnvironment();
+  if (!options.environment_path.empty()) {
+    auto loaded = loadEnvironment(options.environment_path, common.quiet);
+    if (!loaded) return kExitInput;
+    environment = std::move(*loaded);
+  } else if (options.probe) {
+    environment = probeThisMachine(common.quiet);
+  }
+
+  const ExplainContext explain_context{config, environment, common.mode, common.tenant,
+                                       options.now_ns, monotonicNow()};
+  const bool reference = environment.origin == Environment::Origin::kReference;
+  const SinkContext context{explain_context, redactor, common, output, reference};
+  const auto sink = options.check ? makeCheckSink(context)
+                    : other       ? makeDiffSink(context, *other)
+                                  : makeExplainSink(context);
+  return explainFiles(options, *sink, output);
+}
+
+int run(const Options& options, Output& output) {
+  const CommonOptions& common = options.common;
+  if (options.lint) {
+    std::vector<std::string> paths = options.files;
+    if (!common.config_path.empty()) paths.push_back(common.config_path);
+    if (!options.environment_path.empty()) paths.push_back(options.environment_path);
+    return paths.empty() ? usageError("--lint needs a file to check") : lintFiles(paths, common.quiet, output);
+  }
+  if (options.files.empty() && !options.probe) return usageError("no file is given; - reads standard input");
+  if (options.redaction == Redaction::kNone && !common.quiet) {
+    std::fprintf(stderr, "warning: --redact none shows addresses and paths; do not pass the output on\n");
+  }
+  const Redactor redactor(options.redaction);
+  if (options.files.empty()) {
+    printEnvironment(probeThisMachine(common.quiet), common, redactor, output);
+    return kExitOk;
+  }
+  return runFiles(options, redactor, output);
+}
+
+}  // namespace
+}  // namespace tent
+
+int main(int argc, char** argv) {
+  using namespace tent;
+  CLI::App app("Explain what the intents of a file would get, and why", "tent-explain");
+  Options options;
+  addCommonOptions(app, options.common);
+  addOptions(app, options);
+  if (const auto exit_code = parseCommandLine(app, argc, argv, options.common)) return *exit_code;
+
+  catchInterrupts();
+  Output output;
+  const int exit_code = run(options, output);
+  output.flush();
+  if (!output.error().empty()) {
+    std::fprintf(stderr, "tent-explain: %s\n", output.error().c_str());
+    return kExitEnvironment;
+  }
+  return exit_code;
+}
