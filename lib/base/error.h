@@ -144,7 +144,9 @@ struct Error {
 };
 
 Category categoryOf(Reason reason);
-constexpr int32_t codeOf(Category category) { return static_cast<int32_t>(category); }
+constexpr int32_t codeOf(Category category) {
+  return static_cast<int32_t>(category);
+}
 
 // Stable lower-case names, as in JSON ("invalid_enum", "unknown_opcode", "transport_hint"); "" for kNone.
 std::string_view nameOf(Category category);

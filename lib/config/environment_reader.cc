@@ -133,7 +133,6 @@ Environment readEnvironment(const JsonValue& document, FaultList& faults) {
   environment.origin = Environment::Origin::kFile;
   readSchemaVersion(object);
   object.string("description");
-  environment.same_machine = object.boolean("same_machine").value_or(environment.same_machine);
   environment.peer_reachable = object.boolean("peer_reachable").value_or(environment.peer_reachable);
   environment.built = readTransportSet(object, "built").value_or(defaultBuilt());
   environment.disabled = readTransportSet(object, "disabled").value_or(TransportSet{});
@@ -143,14 +142,15 @@ Environment readEnvironment(const JsonValue& document, FaultList& faults) {
     environment.local = readHost(local);
     local.finish(UnknownKeys::kError);
   }
-  if (const JsonValue* value = object.take("peer")) {
+  const JsonValue* described_peer = object.take("peer");
+  if (const JsonValue* value = described_peer) {
     ObjectReader peer(*value, object.pointerOf("peer"), faults);
     environment.peer = readHost(peer);
     environment.peer_lacks = readTransportSet(peer, "lacks").value_or(TransportSet{});
     peer.finish(UnknownKeys::kError);
-  } else if (environment.same_machine) {
-    environment.peer = environment.local;
   }
+  environment.same_machine = object.boolean("same_machine").value_or(described_peer == nullptr);
+  if (environment.same_machine && described_peer == nullptr) environment.peer = environment.local;
   object.finish(UnknownKeys::kError);
   return environment;
 }

@@ -8,7 +8,8 @@
 namespace tent {
 
 // Reads an environment from its parsed text. With an error in `faults` the result must not be used. Where the file says
-// nothing, shm and tcp are built, the peer is reachable and on the same machine, and then has what `local` has.
+// nothing, shm and tcp are built and the peer is reachable. A peer that is not described is this host itself: on the
+// same machine, with what `local` has.
 Environment readEnvironment(const JsonValue& document, FaultList& faults);
 
 }  // namespace tent

@@ -27,17 +27,22 @@ std::string describeError(int error) {
 std::string_view nextStep(int error) {
   switch (error) {
     case ENOENT:
-    case ENOTDIR:
-      return "; check the path";
+    case ENOTDIR: return "; check the path";
     case EACCES:
-    case EPERM:
-      return "; check who may read it and its folders";
+    case EPERM: return "; check who may read it and its folders";
     case EMFILE:
-    case ENFILE:
-      return "; raise the limit of open files (ulimit -n)";
-    default:
-      return "";
+    case ENFILE: return "; raise the limit of open files (ulimit -n)";
+    default: return "";
   }
+}
+
+// Waits until there is something to read; false when stopping was asked for first. A FIFO without a writer is waited
+// for here, since its descriptor is opened without blocking.
+bool waitReadable(int fd, int stop_fd) {
+  pollfd waits[] = {{fd, POLLIN, 0}, {stop_fd, POLLIN, 0}};
+  while (poll(waits, 2, -1) < 0 && errno == EINTR) {
+  }
+  return waits[1].revents == 0;
 }
 
 }  // namespace
@@ -71,15 +76,6 @@ struct Input::State {
   int stop_fd = -1;
 };
 
-// Waits until there is something to read; false when stopping was asked for first. A FIFO without a writer is waited for
-// here, since its descriptor is opened without blocking.
-bool waitReadable(int fd, int stop_fd) {
-  pollfd waits[] = {{fd, POLLIN, 0}, {stop_fd, POLLIN, 0}};
-  while (poll(waits, 2, -1) < 0 && errno == EINTR) {
-  }
-  return waits[1].revents == 0;
-}
-
 ssize_t Input::State::read(char* into, size_t bytes) {
   while (true) {
     if (before_read) before_read();
@@ -92,7 +88,8 @@ ssize_t Input::State::read(char* into, size_t bytes) {
       at_end = count == 0;
       return count;
     }
-    if (errno == EINTR) continue;
+    // A standard input that somebody made non-blocking may have nothing after all.
+    if (errno == EINTR || errno == EAGAIN) continue;
     read_error = errno == EISDIR ? "is a directory; give a file" : "cannot be read: " + describeError(errno);
     return count;
   }

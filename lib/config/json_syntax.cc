@@ -76,17 +76,12 @@ class Explainer {
     }
     switch (expected_) {
       case JsonExpected::kValue:
-      case JsonExpected::kValueOrEnd:
-        return valueFault();
+      case JsonExpected::kValueOrEnd: return valueFault();
       case JsonExpected::kKey:
-      case JsonExpected::kKeyOrEnd:
-        return here() == '"' ? stringFault() : unexpected("a key in double quotes");
-      case JsonExpected::kColon:
-        return unexpected("':' after the key");
-      case JsonExpected::kCommaOrEnd:
-        return unexpected(scope_ == JsonScope::kObject ? "',' or '}'" : "',' or ']'");
-      case JsonExpected::kNothing:
-        return unexpected("the end of the text");
+      case JsonExpected::kKeyOrEnd: return here() == '"' ? stringFault() : unexpected("a key in double quotes");
+      case JsonExpected::kColon: return unexpected("':' after the key");
+      case JsonExpected::kCommaOrEnd: return unexpected(scope_ == JsonScope::kObject ? "',' or '}'" : "',' or ']'");
+      case JsonExpected::kNothing: return unexpected("the end of the text");
     }
     return "this is not JSON";
   }

@@ -11,21 +11,14 @@ const JsonValue* JsonValue::find(std::string_view key) const {
 
 std::string_view describe(JsonValue::Kind kind) {
   switch (kind) {
-    case JsonValue::Kind::kNull:
-      return "null";
-    case JsonValue::Kind::kBool:
-      return "a boolean";
+    case JsonValue::Kind::kNull: return "null";
+    case JsonValue::Kind::kBool: return "a boolean";
     case JsonValue::Kind::kInteger:
-    case JsonValue::Kind::kUnsigned:
-      return "an integer";
-    case JsonValue::Kind::kDouble:
-      return "a number with a fraction or exponent";
-    case JsonValue::Kind::kString:
-      return "a string";
-    case JsonValue::Kind::kArray:
-      return "an array";
-    case JsonValue::Kind::kObject:
-      return "an object";
+    case JsonValue::Kind::kUnsigned: return "an integer";
+    case JsonValue::Kind::kDouble: return "a number with a fraction or exponent";
+    case JsonValue::Kind::kString: return "a string";
+    case JsonValue::Kind::kArray: return "an array";
+    case JsonValue::Kind::kObject: return "an object";
   }
   return "a value";
 }

@@ -46,18 +46,13 @@ bool KeyScanner::step(std::string_view text) {
       string_begin_ = at_;
       break;
     case '{':
-    case '[':
-      ++depth_;
-      break;
+    case '[': ++depth_; break;
     case '}':
     case ']':
       if (--depth_ == 0) state_ = State::kEnded;
       break;
-    case ',':
-      expects_key_ = depth_ == 1;
-      break;
-    default:
-      break;
+    case ',': expects_key_ = depth_ == 1; break;
+    default: break;
   }
   return false;
 }

@@ -10,7 +10,7 @@
 namespace tent {
 namespace {
 
-constexpr uint32_t kKnownSize = EntryClaim{}.struct_size;
+constexpr uint32_t kKnownSize = EntryClaim::kKnownSize;
 constexpr uint64_t kMisalignMax = 4095;  // more is another page, not another alignment
 
 uint32_t read32(ObjectReader& object, std::string_view key, uint32_t absent) {

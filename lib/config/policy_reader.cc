@@ -55,6 +55,7 @@ void checkPool(ObjectReader& object, const TransportPolicy& policy, const std::v
     return;
   }
   std::vector<std::string_view> names;
+  names.reserve(pools.size());
   for (const QpPool& declared : pools) names.push_back(declared.name);
   object.warn("qp_pool", fmt::format("transports.rdma.endpoint.qp_pools declares no {}: rdma will be rejected for this "
                                      "entry (qp_pool_missing)",

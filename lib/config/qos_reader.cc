@@ -29,6 +29,7 @@ std::optional<std::vector<DegradedAction>> readActions(ObjectReader& object, std
       readStrings(object, key, [](const std::string& word) -> std::optional<std::string> {
         if (actionOfName(word)) return std::nullopt;
         std::vector<std::string_view> names;
+        names.reserve(kActions.size());
         for (const DegradedAction action : kActions) names.push_back(nameOf(action));
         return "unknown action " + quoteWithSuggestion(word, names);
       });
@@ -41,10 +42,8 @@ std::optional<std::vector<DegradedAction>> readActions(ObjectReader& object, std
 std::optional<std::vector<std::string>> readPolicyNames(ObjectReader& object, std::string_view key) {
   return readStrings(object, key, [](const std::string& name) -> std::optional<std::string> {
     switch (checkPolicyName(name)) {
-      case Reason::kNone:
-        return std::nullopt;
-      case Reason::kPolicyTooLong:
-        return fmt::format("a policy name has at most {} bytes", kPolicyNameMax);
+      case Reason::kNone: return std::nullopt;
+      case Reason::kPolicyTooLong: return fmt::format("a policy name has at most {} bytes", kPolicyNameMax);
       default:
         return fmt::format("\"{}\" is no policy name: letters, digits, '.', '_' and '-', the first a letter or a digit",
                            name);

@@ -44,9 +44,7 @@ int32_t readEnum(ObjectReader& object, std::string_view key, NumberOf number_of,
           object.integer(key, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max());
       return static_cast<int32_t>(number.value_or(0));
     }
-    default:
-      object.fault(key, fmt::format("expected a name or an integer, found {}", describe(value->kind)));
-      return 0;
+    default: object.fault(key, fmt::format("expected a name or an integer, found {}", describe(value->kind))); return 0;
   }
 }
 

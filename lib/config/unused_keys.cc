@@ -61,27 +61,13 @@ void checkLevel(ObjectReader& object, std::string_view key, const JsonValue& val
 void checkType(ObjectReader& object, std::string_view key, Type type) {
   const JsonValue* value = object.take(key);
   switch (type) {
-    case Type::kBool:
-      object.boolean(key);
-      break;
-    case Type::kString:
-      object.string(key);
-      break;
-    case Type::kCount:
-      object.unsignedInteger(key, 0, UINT32_MAX);
-      break;
-    case Type::kPort:
-      object.unsignedInteger(key, 0, UINT16_MAX);
-      break;
-    case Type::kNumber:
-      object.number(key, 0, 1e9);
-      break;
-    case Type::kLevel:
-      checkLevel(object, key, *value);
-      break;
-    case Type::kServers:
-      checkServers(object, key, *value);
-      break;
+    case Type::kBool: object.boolean(key); break;
+    case Type::kString: object.string(key); break;
+    case Type::kCount: object.unsignedInteger(key, 0, UINT32_MAX); break;
+    case Type::kPort: object.unsignedInteger(key, 0, UINT16_MAX); break;
+    case Type::kNumber: object.number(key, 0, 1e9); break;
+    case Type::kLevel: checkLevel(object, key, *value); break;
+    case Type::kServers: checkServers(object, key, *value); break;
   }
 }
 

@@ -19,8 +19,9 @@ namespace tent {
 
 // What the C entry of a v1 vector claims about itself.
 struct EntryClaim {
-  uint32_t struct_size = 88;
-  uint64_t entry_stride = 88;                        // default max(88, struct_size)
+  static constexpr uint32_t kKnownSize = 88;  // of schema 1, wherever the file is read
+  uint32_t struct_size = kKnownSize;
+  uint64_t entry_stride = kKnownSize;                // default max(88, struct_size)
   uint32_t schema_version = kRequestSchemaV1;        // of the call
   uint32_t entry_schema_version = kRequestSchemaV1;  // of the entry; default schema_version
   uint32_t reserved0 = 0;

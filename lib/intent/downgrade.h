@@ -1,5 +1,5 @@
-// What compatibility mode, or a contract, changed in a request instead of rejecting it. Every change is recorded and can be
-// seen; none is silent (RFC "Strict and compatibility modes").
+// What compatibility mode, or a contract, changed in a request instead of rejecting it. Every change is recorded and
+// can be seen; none is silent (RFC "Strict and compatibility modes").
 #pragma once
 
 #include <array>

@@ -16,12 +16,13 @@ constexpr SchemaInfo kSchemaV1{Layout::kMinimumSize, Layout::kKnownSize};
 static_assert(sizeof(void*) != 8 || (Layout::kMinimumSize == 48 && Layout::kKnownSize == 88));
 
 // The places where a field ends, from the minimum size on: a struct_size may stop there and nowhere between.
-constexpr size_t kFieldEnds[] = {Layout::kMinimumSize,    Layout::kRequestedPriority, Layout::kDeadlineNs,
-                                 Layout::kPolicyName,     Layout::kTransportHint,     Layout::kReserved0,
-                                 Layout::kReserved0 + 4,  Layout::kKnownSize};
+constexpr size_t kFieldEnds[] = {Layout::kMinimumSize,   Layout::kRequestedPriority, Layout::kDeadlineNs,
+                                 Layout::kPolicyName,    Layout::kTransportHint,     Layout::kReserved0,
+                                 Layout::kReserved0 + 4, Layout::kKnownSize};
 
 bool endsOnField(size_t size) {
-  return size > Layout::kKnownSize || std::find(std::begin(kFieldEnds), std::end(kFieldEnds), size) != std::end(kFieldEnds);
+  return size > Layout::kKnownSize ||
+         std::find(std::begin(kFieldEnds), std::end(kFieldEnds), size) != std::end(kFieldEnds);
 }
 
 template <typename T>
@@ -31,7 +32,9 @@ T readAt(const std::byte* bytes, size_t offset) {
   return value;
 }
 
-Error layoutError(Reason reason, Field field, uint64_t value) { return {reason, field, -1, value, {}}; }
+Error layoutError(Reason reason, Field field, uint64_t value) {
+  return {reason, field, -1, value, {}};
+}
 
 }  // namespace
 
@@ -45,21 +48,25 @@ Error checkEntries(const void* entries, size_t count, size_t entry_stride, uint3
   }
   const SchemaInfo* schema = schemaInfo(schema_version);
   if (schema == nullptr) return layoutError(Reason::kSchemaUnknown, Field::kSchemaVersion, schema_version);
-  if (entry_stride < schema->minimum_size) return layoutError(Reason::kStrideTooSmall, Field::kEntryStride, entry_stride);
+  if (entry_stride < schema->minimum_size)
+    return layoutError(Reason::kStrideTooSmall, Field::kEntryStride, entry_stride);
   if (entry_stride > kEntryStrideMax) return layoutError(Reason::kStrideTooLarge, Field::kEntryStride, entry_stride);
   // The value of an address tells nothing to a reader of the error and would leak the layout of the process.
-  if (reinterpret_cast<uintptr_t>(entries) % Layout::kAlignment != 0) return {Reason::kMisaligned, Field::kEntries, -1, {}, {}};
-  if (entry_stride % Layout::kAlignment != 0) return layoutError(Reason::kMisaligned, Field::kEntryStride, entry_stride);
+  if (reinterpret_cast<uintptr_t>(entries) % Layout::kAlignment != 0)
+    return {Reason::kMisaligned, Field::kEntries, -1, {}, {}};
+  if (entry_stride % Layout::kAlignment != 0)
+    return layoutError(Reason::kMisaligned, Field::kEntryStride, entry_stride);
   return {};
 }
 
 Error decodeEntryV1(const void* entry, size_t entry_stride, uint32_t schema_version, EntryV1& out) {
   out = EntryV1{};
-  // The size is read first, for it says how much may be read; then all fields at once, so that what is checked is what is
-  // used whatever another thread writes meanwhile.
+  // The size is read first, for it says how much may be read; then all fields at once, so that what is checked is what
+  // is used whatever another thread writes meanwhile.
   const auto* const from = static_cast<const std::byte*>(entry);
   const auto struct_size = readAt<uint32_t>(from, Layout::kStructSize);
-  if (struct_size < Layout::kMinimumSize) return layoutError(Reason::kStructSizeTooSmall, Field::kStructSize, struct_size);
+  if (struct_size < Layout::kMinimumSize)
+    return layoutError(Reason::kStructSizeTooSmall, Field::kStructSize, struct_size);
   if (struct_size > entry_stride || struct_size > kStructSizeMax) {
     return layoutError(Reason::kStructSizeTooLarge, Field::kStructSize, struct_size);
   }
@@ -98,8 +105,8 @@ Error decodeEntryV1(const void* entry, size_t entry_stride, uint32_t schema_vers
   if (has(Layout::kReserved0, 4)) fields.reserved0 = readAt<uint32_t>(bytes, Layout::kReserved0);
   if (has(Layout::kFlags, 8)) fields.flags = readAt<uint64_t>(bytes, Layout::kFlags);
   if (struct_size > Layout::kKnownSize) {
-    fields.tail_nonzero = std::any_of(from + Layout::kKnownSize, from + struct_size,
-                                      [](std::byte byte) { return byte != std::byte{0}; });
+    fields.tail_nonzero =
+        std::any_of(from + Layout::kKnownSize, from + struct_size, [](std::byte byte) { return byte != std::byte{0}; });
   }
   return {};
 }

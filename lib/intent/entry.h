@@ -1,8 +1,8 @@
 // Entries of a versioned request array as they lie in the caller's memory: which sizes, strides and alignments are
 // acceptable, and how one entry is read (RFC "C ABI validation").
 //
-// Schema 1 on LP64: minimum size 48 (through `length`), known size 88. An entry is copied out of the caller's memory once
-// and read from the copy, so another thread's change cannot pass between a check and its use.
+// Schema 1 on LP64: minimum size 48 (through `length`), known size 88. An entry is copied out of the caller's memory
+// once and read from the copy, so another thread's change cannot pass between a check and its use.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,9 @@ struct SchemaInfo {
 // Sizes of a schema, nullptr when this library does not know it. Static storage.
 const SchemaInfo* schemaInfo(uint32_t schema_version);
 
-constexpr size_t alignUp(size_t offset, size_t alignment) { return (offset + alignment - 1) / alignment * alignment; }
+constexpr size_t alignUp(size_t offset, size_t alignment) {
+  return (offset + alignment - 1) / alignment * alignment;
+}
 
 // Byte offsets of schema 1 on this platform.
 struct EntryV1Layout {
@@ -50,8 +52,8 @@ struct EntryV1Layout {
   static constexpr size_t kAlignment = kAlign64 > kPointer ? kAlign64 : kPointer;
 };
 
-// Checks what holds for the call as a whole, steps 1 and 2 of the order: count x stride overflow, the argument's schema,
-// stride bounds, alignment of base and stride. `count` is at least 1 and `entries` not NULL.
+// Checks what holds for the call as a whole, steps 1 and 2 of the order: count x stride overflow, the argument's
+// schema, stride bounds, alignment of base and stride. `count` is at least 1 and `entries` not NULL.
 Error checkEntries(const void* entries, size_t count, size_t entry_stride, uint32_t schema_version);
 
 // A decoded entry of schema 1. `source` and `policy_name` point into the caller's memory.

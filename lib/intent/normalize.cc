@@ -7,9 +7,13 @@ namespace {
 
 constexpr uint64_t kRequiredFlagBits = 0xffff'ffffu;  // bits 0 to 31; v1 defines none of them
 
-Error errorAt(Reason reason, Field field, ErrorValue value = {}) { return {reason, field, -1, std::move(value), {}}; }
+Error errorAt(Reason reason, Field field, ErrorValue value = {}) {
+  return {reason, field, -1, std::move(value), {}};
+}
 
-uint64_t signExtended(int32_t value) { return static_cast<uint64_t>(int64_t{value}); }
+uint64_t signExtended(int32_t value) {
+  return static_cast<uint64_t>(int64_t{value});
+}
 
 // Each step fills its part of `out`, or returns the first failure.
 
@@ -66,7 +70,8 @@ Error takePriority(const RequestFields& fields, ValidationMode mode, RequestedIn
     if (mode == ValidationMode::kStrict) {
       return errorAt(Reason::kUnknownPriority, Field::kRequestedPriority, int64_t{fields.priority});
     }
-    out.downgrades.add({Field::kRequestedPriority, DowngradeReason::kUnknownPriority, signExtended(fields.priority), 0});
+    out.downgrades.add(
+        {Field::kRequestedPriority, DowngradeReason::kUnknownPriority, signExtended(fields.priority), 0});
   }
   out.priority = priority.value_or(RequestedPriority::kUnspec);
   return {};

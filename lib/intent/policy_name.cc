@@ -8,7 +8,9 @@
 namespace tent {
 namespace {
 
-bool isAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+bool isAlphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
 
 }  // namespace
 
@@ -16,9 +18,8 @@ Reason checkPolicyName(std::string_view name) {
   if (name.empty()) return Reason::kPolicyEmpty;
   if (name.size() > kPolicyNameMax) return Reason::kPolicyTooLong;
   if (!isAlphanumeric(name.front())) return Reason::kPolicyBadCharacter;
-  const bool all_allowed = std::all_of(name.begin() + 1, name.end(), [](char c) {
-    return isAlphanumeric(c) || c == '.' || c == '_' || c == '-';
-  });
+  const bool all_allowed = std::all_of(name.begin() + 1, name.end(),
+                                       [](char c) { return isAlphanumeric(c) || c == '.' || c == '_' || c == '-'; });
   return all_allowed ? Reason::kNone : Reason::kPolicyBadCharacter;
 }
 

@@ -36,8 +36,8 @@ class PolicyName {
   uint8_t size_ = 0;
 };
 
-// A tenant's name normalized: trimmed and lower-cased (ASCII), empty becomes "default"; nothing when what remains breaks
-// the grammar of policy names.
+// A tenant's name normalized: trimmed and lower-cased (ASCII), empty becomes "default"; nothing when what remains
+// breaks the grammar of policy names.
 std::optional<PolicyName> normalizeTenant(std::string_view name);
 
 }  // namespace tent

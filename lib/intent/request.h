@@ -15,8 +15,8 @@ namespace tent {
 
 inline constexpr uint32_t kRequestSchemaV1 = 1;
 
-// How a caller gave a deadline: an absolute CLOCK_MONOTONIC time, or a budget from now that the conversion's turn in the
-// order of checks turns into one.
+// How a caller gave a deadline: an absolute CLOCK_MONOTONIC time, or a budget from now that the conversion's turn in
+// the order of checks turns into one.
 struct DeadlineInput {
   enum class Kind : uint8_t { kAbsolute, kBudget };
   Kind kind = Kind::kAbsolute;
@@ -29,7 +29,7 @@ struct RequestFields {
   uint32_t schema_version = kRequestSchemaV1;
   int32_t opcode = 0;
   uint32_t reserved_opcode = 0;
-  bool has_source = true;  // the source pointer is not NULL
+  bool has_source = true;      // the source pointer is not NULL
   uint64_t target_offset = 0;  // bytes
   uint64_t length = 0;         // bytes
   int32_t intent_type = 0;
@@ -53,7 +53,17 @@ struct Deadline {
 };
 
 // How far normalization came, in the order of the checks: fields up to here are valid.
-enum class Normalized : uint8_t { kNothing, kLayout, kFlags, kArguments, kIntentType, kPriority, kDeadline, kPolicyName, kAll };
+enum class Normalized : uint8_t {
+  kNothing,
+  kLayout,
+  kFlags,
+  kArguments,
+  kIntentType,
+  kPriority,
+  kDeadline,
+  kPolicyName,
+  kAll
+};
 
 // What the caller asked, checked and in canonical values. Self-contained: refers to no memory of the caller.
 struct RequestedIntent {

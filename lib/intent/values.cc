@@ -10,8 +10,8 @@ constexpr std::string_view kIntentTypes[] = {"unspec",     "foreground_get", "ba
                                              "checkpoint", "weight_loading", "staging_internal"};
 constexpr std::string_view kRequestedPriorities[] = {"unspec", "high", "medium", "low"};
 constexpr std::string_view kPriorities[] = {"high", "medium", "low"};
-constexpr std::string_view kTransports[] = {"unspec", "rdma", "mnnvl",  "shm",           "nvlink", "gds", "io_uring",
-                                            "tcp",    "ascend", "sunrise_link", "tpu", "ub",  "mpcomm"};
+constexpr std::string_view kTransports[] = {"unspec", "rdma",   "mnnvl",        "shm", "nvlink", "gds",   "io_uring",
+                                            "tcp",    "ascend", "sunrise_link", "tpu", "ub",     "mpcomm"};
 constexpr std::string_view kModes[] = {"strict", "compat"};
 constexpr std::string_view kSurfaces[] = {"v1", "legacy", "cpp", "python"};
 
@@ -85,13 +85,27 @@ template <> std::optional<ValidationMode> valueOfName(std::string_view name) { r
 template <> std::optional<Surface> valueOfName(std::string_view name) { return find<Surface>(name); }
 // clang-format on
 
-std::string_view nameOf(Opcode value) { return nameAt(value); }
-std::string_view nameOf(IntentType value) { return nameAt(value); }
-std::string_view nameOf(RequestedPriority value) { return nameAt(value); }
-std::string_view nameOf(Priority value) { return nameAt(value); }
-std::string_view nameOf(Transport value) { return nameAt(value); }
-std::string_view nameOf(ValidationMode value) { return nameAt(value); }
-std::string_view nameOf(Surface value) { return nameAt(value); }
+std::string_view nameOf(Opcode value) {
+  return nameAt(value);
+}
+std::string_view nameOf(IntentType value) {
+  return nameAt(value);
+}
+std::string_view nameOf(RequestedPriority value) {
+  return nameAt(value);
+}
+std::string_view nameOf(Priority value) {
+  return nameAt(value);
+}
+std::string_view nameOf(Transport value) {
+  return nameAt(value);
+}
+std::string_view nameOf(ValidationMode value) {
+  return nameAt(value);
+}
+std::string_view nameOf(Surface value) {
+  return nameAt(value);
+}
 
 template <>
 std::optional<Opcode> valueOfSpelling(std::string_view spelling) {

@@ -1,7 +1,8 @@
-// The values of Transfer Intent v1 and their names. Numbers and names are stable once published (RFC "Field semantics").
+// The values of Transfer Intent v1 and their names. Numbers and names are stable once published (RFC "Field
+// semantics").
 //
-// Two priorities exist and never mix: `RequestedPriority` is what a v1 caller asks (0 = nothing asked), `Priority` is what
-// legacy requests, configurations and effective policies speak of (0 = high).
+// Two priorities exist and never mix: `RequestedPriority` is what a v1 caller asks (0 = nothing asked), `Priority` is
+// what legacy requests, configurations and effective policies speak of (0 = high).
 //
 // Thread safety: values; all functions are pure and do not allocate.
 #pragma once
@@ -74,7 +75,8 @@ template <typename Enum>
 std::span<const std::string_view> namesOf();
 
 // The value of a name as a request in JSON may spell it: the name, or the RFC's or the C header's constant
-// ("foreground_get", "FOREGROUND_GET", "TENT_INTENT_FOREGROUND_GET"). For Opcode, IntentType, RequestedPriority, Transport.
+// ("foreground_get", "FOREGROUND_GET", "TENT_INTENT_FOREGROUND_GET"). For Opcode, IntentType, RequestedPriority,
+// Transport.
 template <typename Enum>
 std::optional<Enum> valueOfSpelling(std::string_view spelling);
 
@@ -102,7 +104,9 @@ class TransportSet {
   friend constexpr bool operator==(TransportSet, TransportSet) = default;
 
  private:
-  static constexpr uint16_t bit(Transport transport) { return static_cast<uint16_t>(1u << static_cast<int>(transport)); }
+  static constexpr uint16_t bit(Transport transport) {
+    return static_cast<uint16_t>(1u << static_cast<int>(transport));
+  }
   uint16_t bits_ = 0;
 };
 

@@ -15,24 +15,18 @@ constexpr std::array<uint8_t, 12> kIpv4MappedPrefix = {0, 0, 0, 0, 0, 0, 0, 0, 0
 
 std::string_view nameOf(GidType type) {
   switch (type) {
-    case GidType::kIb:
-      return "ib";
-    case GidType::kRoceV1:
-      return "roce_v1";
-    case GidType::kRoceV2:
-      return "roce_v2";
+    case GidType::kIb: return "ib";
+    case GidType::kRoceV1: return "roce_v1";
+    case GidType::kRoceV2: return "roce_v2";
   }
   return "";
 }
 
 std::string_view describe(GidType type) {
   switch (type) {
-    case GidType::kIb:
-      return "InfiniBand";
-    case GidType::kRoceV1:
-      return "RoCE v1";
-    case GidType::kRoceV2:
-      return "RoCE v2";
+    case GidType::kIb: return "InfiniBand";
+    case GidType::kRoceV1: return "RoCE v1";
+    case GidType::kRoceV2: return "RoCE v2";
   }
   return "";
 }
@@ -46,14 +40,10 @@ std::optional<GidType> gidTypeOfName(std::string_view name) {
 
 std::string_view describe(GidClass gid_class) {
   switch (gid_class) {
-    case GidClass::kNull:
-      return "null";
-    case GidClass::kLinkLocal:
-      return "link-local";
-    case GidClass::kIpv4Mapped:
-      return "IPv4-mapped";
-    case GidClass::kRoutableIpv6:
-      return "routable IPv6";
+    case GidClass::kNull: return "null";
+    case GidClass::kLinkLocal: return "link-local";
+    case GidClass::kIpv4Mapped: return "IPv4-mapped";
+    case GidClass::kRoutableIpv6: return "routable IPv6";
   }
   return "";
 }

@@ -5,7 +5,9 @@
 namespace tent {
 namespace {
 
-bool staysOnOneMachine(Transport transport) { return transport == Transport::kShm || transport == Transport::kNvlink; }
+bool staysOnOneMachine(Transport transport) {
+  return transport == Transport::kShm || transport == Transport::kNvlink;
+}
 
 // Which memories a transport moves bytes between. The transports that this suite knows only by name carry nothing here.
 bool carries(Transport transport, SegmentType segment_type, MemoryKind local, MemoryKind remote) {
@@ -97,7 +99,8 @@ Verdict judge(Transport transport, const JudgementInputs& inputs) {
   };
   if (!inputs.effective.authorized_transports.has(transport)) return rejected(RejectReason::kNotAuthorized);
   if (!environment.built.has(transport)) return rejected(RejectReason::kNotBuilt);
-  if (inputs.settings.disabled.has(transport)) return rejected(RejectReason::kDisabled, "transports." + std::string(nameOf(transport)) + ".enable is false");
+  if (inputs.settings.disabled.has(transport))
+    return rejected(RejectReason::kDisabled, "transports." + std::string(nameOf(transport)) + ".enable is false");
   if (environment.disabled.has(transport)) return rejected(RejectReason::kDisabled);
   if (staysOnOneMachine(transport) && !environment.same_machine) return rejected(RejectReason::kNotSameMachine);
   if (std::string missing = missingMemory(inputs); !missing.empty()) {

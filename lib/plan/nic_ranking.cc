@@ -94,14 +94,10 @@ const Gid* counterpartOf(const Gid& wanted, const Nic& nic) {
 
 std::string_view nameOf(Proximity proximity) {
   switch (proximity) {
-    case Proximity::kSamePcieSwitch:
-      return "same_pcie_switch";
-    case Proximity::kSameNuma:
-      return "same_numa";
-    case Proximity::kOther:
-      return "other";
-    case Proximity::kUnknown:
-      return "unknown";
+    case Proximity::kSamePcieSwitch: return "same_pcie_switch";
+    case Proximity::kSameNuma: return "same_numa";
+    case Proximity::kOther: return "other";
+    case Proximity::kUnknown: return "unknown";
   }
   return "";
 }

@@ -47,20 +47,13 @@ std::string whyNoRoutableGid(const Nic& nic) {
 
 std::string whyExcluded(const RankedNic& ranked, const MemoryLocation& memory, const NicQuery& query) {
   switch (ranked.exclusion) {
-    case NicExclusion::kNone:
-      return "";
-    case NicExclusion::kNotInPolicy:
-      return "the policy's devices do not name it";
-    case NicExclusion::kNotInWhitelist:
-      return "topology.rdma_whitelist does not name it";
-    case NicExclusion::kInBlacklist:
-      return "topology.rdma_blacklist names it";
-    case NicExclusion::kNotActive:
-      return "port is not ACTIVE";
-    case NicExclusion::kNoGid:
-      return "no GID: its network interface has no address";
-    case NicExclusion::kNoRoutableGid:
-      return whyNoRoutableGid(*ranked.nic);
+    case NicExclusion::kNone: return "";
+    case NicExclusion::kNotInPolicy: return "the policy's devices do not name it";
+    case NicExclusion::kNotInWhitelist: return "topology.rdma_whitelist does not name it";
+    case NicExclusion::kInBlacklist: return "topology.rdma_blacklist names it";
+    case NicExclusion::kNotActive: return "port is not ACTIVE";
+    case NicExclusion::kNoGid: return "no GID: its network interface has no address";
+    case NicExclusion::kNoRoutableGid: return whyNoRoutableGid(*ranked.nic);
     case NicExclusion::kNoSuchGid:
       return fmt::format("no GID at index {}, which gid_index asks for", query.gid_index.value_or(-1));
     case NicExclusion::kNoGpuDirect:
@@ -75,12 +68,9 @@ std::string placeText(const RankedNic& ranked, const MemoryLocation& memory, boo
     case Proximity::kSamePcieSwitch:
       if (!count_bridges) return "same PCIe switch as " + name;
       return fmt::format("same PCIe switch as {} ({} bridges shared)", name, ranked.shared_bridges);
-    case Proximity::kSameNuma:
-      return "same NUMA node as " + name;
-    case Proximity::kOther:
-      return "another NUMA node than " + name;
-    case Proximity::kUnknown:
-      break;
+    case Proximity::kSameNuma: return "same NUMA node as " + name;
+    case Proximity::kOther: return "another NUMA node than " + name;
+    case Proximity::kUnknown: break;
   }
   if (!ranked.nic->numa_node) return "NUMA node unknown";
   const bool nowhere = memory.kind == MemoryKind::kCpu && memory.ordinal < 0;
@@ -191,20 +181,14 @@ std::string noCommonAddressText(const NicSearch& search, const NicQuery& query) 
 
 std::string noPairText(const NicSearch& search, const NicQuery& query) {
   switch (search.result.failure) {
-    case NicFailure::kNone:
-      return "";
-    case NicFailure::kNoLocalNic:
-      return "this host has no RDMA device";
+    case NicFailure::kNone: return "";
+    case NicFailure::kNoLocalNic: return "this host has no RDMA device";
     case NicFailure::kDeviceMissing:
       return "the policy names the device " + search.result.subject + ", which this host lacks";
-    case NicFailure::kNoUsableLocal:
-      return "no RDMA device of this host can be used";
-    case NicFailure::kNoRemoteNic:
-      return "the peer has no RDMA device";
-    case NicFailure::kNoUsableRemote:
-      return "no RDMA device of the peer can be used";
-    case NicFailure::kNoCommonAddress:
-      return noCommonAddressText(search, query);
+    case NicFailure::kNoUsableLocal: return "no RDMA device of this host can be used";
+    case NicFailure::kNoRemoteNic: return "the peer has no RDMA device";
+    case NicFailure::kNoUsableRemote: return "no RDMA device of the peer can be used";
+    case NicFailure::kNoCommonAddress: return noCommonAddressText(search, query);
     case NicFailure::kNoGpuDirect:
       return "no RDMA device that may be used can register the memory of " + search.result.subject;
   }

@@ -2,9 +2,13 @@
 
 namespace tent {
 
-std::string_view nameOf(PathKind kind) { return kind == PathKind::kStaged ? "staged" : "direct"; }
+std::string_view nameOf(PathKind kind) {
+  return kind == PathKind::kStaged ? "staged" : "direct";
+}
 
-std::string_view nameOf(StageType type) { return type == StageType::kCopy ? "copy" : "transfer"; }
+std::string_view nameOf(StageType type) {
+  return type == StageType::kCopy ? "copy" : "transfer";
+}
 
 std::string_view nameOf(RejectReason reason) {
   switch (reason) {

@@ -1,8 +1,8 @@
-// The execution plan of one request: what carries it, through which devices, in which pieces, what is tried next, and why
-// everything else is not (RFC Execution Plan, #2863).
+// The execution plan of one request: what carries it, through which devices, in which pieces, what is tried next, and
+// why everything else is not (RFC Execution Plan, #2863).
 //
-// A value: computed before anything is sent, never changed after, the same for the same inputs. Views in it refer to the
-// PolicySet and the Environment that it was made from.
+// A value: computed before anything is sent, never changed after, the same for the same inputs. Views in it refer to
+// the PolicySet and the Environment that it was made from.
 #pragma once
 
 #include <array>
@@ -50,11 +50,11 @@ std::string messageOf(const Rejected& rejected);
 enum class StageType : uint8_t { kTransfer, kCopy };
 std::string_view nameOf(StageType type);
 
-// One hop. A copy moves bytes between a memory and a staging buffer on one host: it names the memory as the device of that
-// host, local or remote.
+// One hop. A copy moves bytes between a memory and a staging buffer on one host: it names the memory as the device of
+// that host, local or remote.
 struct Stage {
   StageType type = StageType::kTransfer;
-  std::string_view backend;  // a transport's name; for copies "memcpy" or "cuda"
+  std::string_view backend;   // a transport's name; for copies "memcpy" or "cuda"
   std::string local_device;   // "" none
   std::string remote_device;  // "" none
   std::string_view qp_pool;   // "" none
@@ -70,8 +70,8 @@ struct ExecutionPlan {
   Transport primary = Transport::kUnspec;
   std::string_view transport_policy;  // "" none
   std::vector<Stage> stages;
-  TransportList fallbacks;            // in the order they are tried
-  std::vector<Rejected> rejected;     // in the order they were judged
+  TransportList fallbacks;         // in the order they are tried
+  std::vector<Rejected> rejected;  // in the order they were judged
 };
 
 }  // namespace tent

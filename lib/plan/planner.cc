@@ -123,8 +123,8 @@ PlanOutcome makePlan(const RequestedIntent& requested, const EffectivePolicy& ef
     } else if (has_direct) {
       for (Judged& candidate : judged) {
         if (candidate.verdict.rejected) continue;
-        candidate.verdict.rejected =
-            Rejected{candidate.transport, RejectReason::kMemoryPairUnsupported, "staging.force is set, but " + obstacle};
+        candidate.verdict.rejected = Rejected{candidate.transport, RejectReason::kMemoryPairUnsupported,
+                                              "staging.force is set, but " + obstacle};
       }
     }
   }
@@ -165,9 +165,12 @@ PlanOutcome makePlan(const RequestedIntent& requested, const EffectivePolicy& ef
 NicTrace traceNics(const EffectivePolicy& effective, const TransferShape& shape, PathKind path_kind,
                    const PolicySet& policies, const PlanSettings& settings, const Environment& environment) {
   const bool staged = path_kind == PathKind::kStaged;
-  const JudgementInputs inputs{effective,          policies,
-                               settings,           environment,
-                               shape.segment_type, staged ? kStagingMemory : shape.local_memory,
+  const JudgementInputs inputs{effective,
+                               policies,
+                               settings,
+                               environment,
+                               shape.segment_type,
+                               staged ? kStagingMemory : shape.local_memory,
                                staged ? kStagingMemory : shape.remote_memory};
   NicTrace trace;
   chooseNics(environment, nicQueryOf(inputs), &trace);

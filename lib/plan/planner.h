@@ -1,5 +1,5 @@
-// From a request to its decision: normalize, resolve, plan, in the one order of checks. Both what executes a request and
-// what explains it call `decide`, so that they cannot disagree.
+// From a request to its decision: normalize, resolve, plan, in the one order of checks. Both what executes a request
+// and what explains it call `decide`, so that they cannot disagree.
 //
 // Pure: time, policies and inventory are arguments.
 #pragma once
@@ -45,8 +45,8 @@ struct Decision {
   Error error;  // kNone: the request may run as planned
   RequestedIntent requested;
   std::optional<EffectivePolicy> effective;
-  std::optional<ExecutionPlan> plan;   // only without an error
-  std::vector<Rejected> rejected;      // with an error: the candidates, where there were any
+  std::optional<ExecutionPlan> plan;  // only without an error
+  std::vector<Rejected> rejected;     // with an error: the candidates, where there were any
 };
 
 // What every request is decided against; all of it must outlive the decisions made with it.

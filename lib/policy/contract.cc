@@ -36,7 +36,9 @@ TenantContracts contractsOf(const TenantContracts& global, const TenantContract&
 
 }  // namespace
 
-std::string_view nameOf(OnUnauthorized value) { return value == OnUnauthorized::kReject ? "reject" : "downgrade"; }
+std::string_view nameOf(OnUnauthorized value) {
+  return value == OnUnauthorized::kReject ? "reject" : "downgrade";
+}
 
 std::string_view nameOf(DegradedAction action) {
   switch (action) {

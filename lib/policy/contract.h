@@ -1,5 +1,6 @@
-// The QoS contract of an engine configuration (`qos`): what each tenant may have for each intent. Three layers merge field by
-// field: `defaults`, the tenant's `defaults`, the tenant's `intents[intent]`; every merged value remembers its layer.
+// The QoS contract of an engine configuration (`qos`): what each tenant may have for each intent. Three layers merge
+// field by field: `defaults`, the tenant's `defaults`, the tenant's `intents[intent]`; every merged value remembers its
+// layer.
 //
 // A request's values are wishes; the contract is what authorizes them (RFC "Requested versus effective intent").
 #pragma once
@@ -74,8 +75,8 @@ using TenantContracts = std::array<Contract, kIntentTypeCount>;  // by IntentTyp
 class ContractTable {
  public:
   explicit ContractTable(const QosConfig& qos);
-  // The contracts of `tenant` (normalized); for one that is not listed, those of the global defaults. The reference is valid
-  // as long as the table.
+  // The contracts of `tenant` (normalized); for one that is not listed, those of the global defaults. The reference is
+  // valid as long as the table.
   const TenantContracts& of(const PolicyName& tenant) const;
 
  private:
@@ -83,8 +84,8 @@ class ContractTable {
   std::map<std::string, TenantContracts, std::less<>> tenants_;
 };
 
-// The place of a merged value in the configuration: "qos.tenants[tenant-a].intents.foreground_get.priority"; "default" where
-// no layer set it. `key` is the field's JSON name.
+// The place of a merged value in the configuration: "qos.tenants[tenant-a].intents.foreground_get.priority"; "default"
+// where no layer set it. `key` is the field's JSON name.
 std::string ruleOf(const Contract& contract, ContractLayer layer, std::string_view key);
 
 }  // namespace tent

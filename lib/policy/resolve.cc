@@ -63,8 +63,7 @@ Error takePriority(RequestedIntent& requested, EffectivePolicy& out) {
 
 Error takeTransportPolicy(const TransferShape& shape, const PolicySet& policies, EffectivePolicy& out) {
   if (out.transport_policy != nullptr || policies.transport_policies.empty()) return {};
-  out.transport_policy =
-      selectTransportPolicy(policies.transport_policies, shape, out.priority, out.intent_type);
+  out.transport_policy = selectTransportPolicy(policies.transport_policies, shape, out.priority, out.intent_type);
   if (out.transport_policy == nullptr) {
     return {Reason::kNoTransport, Field::kNone, -1, {}, "no entry of `policy` matches it"};
   }
@@ -125,10 +124,13 @@ void takeRdmaValues(const PolicySet& policies, EffectivePolicy& out) {
 
 }  // namespace
 
-std::string_view nameOf(ExpiredAdmission value) { return value == ExpiredAdmission::kReject ? "reject" : "submit"; }
+std::string_view nameOf(ExpiredAdmission value) {
+  return value == ExpiredAdmission::kReject ? "reject" : "submit";
+}
 
 const QpPool* PolicySet::findPool(std::string_view name) const {
-  const auto it = std::find_if(qp_pools.begin(), qp_pools.end(), [name](const QpPool& pool) { return pool.name == name; });
+  const auto it =
+      std::find_if(qp_pools.begin(), qp_pools.end(), [name](const QpPool& pool) { return pool.name == name; });
   return it == qp_pools.end() ? nullptr : &*it;
 }
 

@@ -1,5 +1,5 @@
-// Requested -> effective: what a request gets under its tenant's contract and the transport policies, each value with the
-// rule that set it (RFC "Requested versus effective intent"). Step 6 of the order of checks.
+// Requested -> effective: what a request gets under its tenant's contract and the transport policies, each value with
+// the rule that set it (RFC "Requested versus effective intent"). Step 6 of the order of checks.
 //
 // Pure and free of allocation, except where a named policy or an error has to be reported.
 #pragma once
@@ -19,7 +19,8 @@ namespace tent {
 enum class ExpiredAdmission : uint8_t { kSubmit, kReject };
 std::string_view nameOf(ExpiredAdmission value);
 
-// The part of an engine configuration that decides about requests. Immutable once built; EffectivePolicy refers into it.
+// The part of an engine configuration that decides about requests. Immutable once built; EffectivePolicy refers into
+// it.
 struct PolicySet {
   ContractTable contracts{QosConfig{}};
   std::vector<TransportPolicy> transport_policies;
@@ -59,11 +60,11 @@ struct EffectivePolicy {
   }
 };
 
-// Resolves `requested` (fully normalized) for `tenant`. Adds what it changes to requested.downgrades. The first failure of
-// step 6 is the result: policy_unknown, policy_unauthorized, priority_above_contract, no_transport, transport_not_built,
-// hint_not_in_policy, hint_not_in_contract; hint_unavailable is the planner's. On failure `out` is unspecified.
-// `built`: the transports that are there to authorize a hint for.
-Error resolve(RequestedIntent& requested, const TransferShape& shape, const PolicyName& tenant, const PolicySet& policies,
-              TransportSet built, ValidationMode mode, EffectivePolicy& out);
+// Resolves `requested` (fully normalized) for `tenant`. Adds what it changes to requested.downgrades. The first failure
+// of step 6 is the result: policy_unknown, policy_unauthorized, priority_above_contract, no_transport,
+// transport_not_built, hint_not_in_policy, hint_not_in_contract; hint_unavailable is the planner's. On failure `out` is
+// unspecified. `built`: the transports that are there to authorize a hint for.
+Error resolve(RequestedIntent& requested, const TransferShape& shape, const PolicyName& tenant,
+              const PolicySet& policies, TransportSet built, ValidationMode mode, EffectivePolicy& out);
 
 }  // namespace tent

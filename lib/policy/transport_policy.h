@@ -1,5 +1,6 @@
-// The transport policies of an engine configuration (`policy`): which transports a kind of transfer may use, in which order,
-// and with which RDMA resources. The first entry that matches counts; a request's policy_name selects one by name.
+// The transport policies of an engine configuration (`policy`): which transports a kind of transfer may use, in which
+// order, and with which RDMA resources. The first entry that matches counts; a request's policy_name selects one by
+// name.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,9 @@ struct TransportPolicy {
   std::optional<bool> same_machine;
   MemoryPattern local_memory = MemoryPattern::kAny;
   MemoryPattern remote_memory = MemoryPattern::kAny;
-  std::optional<uint64_t> min_size;  // bytes, inclusive
-  std::optional<uint64_t> max_size;  // bytes, inclusive
-  std::optional<Priority> priority;  // matched against the effective priority
+  std::optional<uint64_t> min_size;       // bytes, inclusive
+  std::optional<uint64_t> max_size;       // bytes, inclusive
+  std::optional<Priority> priority;       // matched against the effective priority
   std::optional<IntentType> intent_type;  // unspec matches only unspec
   std::vector<std::string> devices;       // empty: all
   TransportList transports;               // empty: the default of the segment type

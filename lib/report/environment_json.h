@@ -1,5 +1,5 @@
-// An environment as JSON, in the format of schemas/environment.schema.json: what --probe prints can be saved and planned against
-// elsewhere. With redaction the addresses' host bits are zero and plans stay the same.
+// An environment as JSON, in the format of schemas/environment.schema.json: what --probe prints can be saved and
+// planned against elsewhere. With redaction the addresses' host bits are zero and plans stay the same.
 #pragma once
 
 #include "inventory/environment.h"

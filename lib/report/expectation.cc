@@ -123,7 +123,8 @@ std::vector<Difference> unmetExpectations(const JsonValue& expect, const JsonVal
 std::vector<Difference> differencesOf(const JsonValue& before, const JsonValue& after) {
   std::vector<Difference> differences;
   // Result objects nest a few levels; the reader bounds every text to 64.
-  const auto compare = [&](const auto& self, const std::string& pointer, const JsonValue& a, const JsonValue& b) -> void {
+  const auto compare = [&](const auto& self, const std::string& pointer, const JsonValue& a,
+                           const JsonValue& b) -> void {
     if (a.kind != JsonValue::Kind::kObject || b.kind != JsonValue::Kind::kObject) {
       std::string before_text = textOf(a);
       std::string after_text = textOf(b);

@@ -16,9 +16,10 @@ struct Difference {
   std::string actual;
 };
 
-// Where `result` does not meet `expect`: objects are compared by the keys that `expect` names, recursively; arrays must be equal
-// in length and order, except `downgrades` and `rejected`, which are sets of partial objects of the same number; null matches
-// only null. An absent `status` means ok; `reason` and `field` stand for those of `error`. Empty: met.
+// Where `result` does not meet `expect`: objects are compared by the keys that `expect` names, recursively; arrays must
+// be equal in length and order, except `downgrades` and `rejected`, which are sets of partial objects of the same
+// number; null matches only null. An absent `status` means ok; `reason` and `field` stand for those of `error`. Empty:
+// met.
 std::vector<Difference> unmetExpectations(const JsonValue& expect, const JsonValue& result);
 
 // All places where `before` and `after` differ; arrays of different content differ as a whole.

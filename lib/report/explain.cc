@@ -95,7 +95,8 @@ Result explain(const Vector& vector, const VectorHeader& header, const ExplainCo
   Result result;
   result.name = vector.name;
   result.index = vector.index;
-  result.mode = choose(vector.mode, context.option_mode, header.mode, context.config.validation_mode, result.mode_source);
+  result.mode =
+      choose(vector.mode, context.option_mode, header.mode, context.config.validation_mode, result.mode_source);
   const PolicyName tenant =
       choose(vector.tenant, context.option_tenant, header.tenant, context.config.tenant, result.tenant_source);
   result.shape.segment_type = vector.target_type;

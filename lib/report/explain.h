@@ -1,5 +1,5 @@
-// From an intent vector to its result: the vector is carried to the decision as its surface would carry it, a v1 vector as the
-// bytes of a C entry, so that the rules about layouts are the ones that C callers meet.
+// From an intent vector to its result: the vector is carried to the decision as its surface would carry it, a v1 vector
+// as the bytes of a C entry, so that the rules about layouts are the ones that C callers meet.
 #pragma once
 
 #include <cstdint>

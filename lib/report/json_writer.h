@@ -1,5 +1,5 @@
-// Writes JSON as a stream of values, so that a result of any length needs no tree in memory and keys stand in the order in
-// which they are written. Numbers are integers, or doubles that are finite; strings are UTF-8.
+// Writes JSON as a stream of values, so that a result of any length needs no tree in memory and keys stand in the order
+// in which they are written. Numbers are integers, or doubles that are finite; strings are UTF-8.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class JsonWriter {
   void quote(std::string_view value);
 
   std::string& out_;
-  bool first_ = true;       // nothing written yet in the innermost container
+  bool first_ = true;  // nothing written yet in the innermost container
   bool after_key_ = false;
   bool break_line_ = false;
 };

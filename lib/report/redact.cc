@@ -26,14 +26,20 @@ Redactor::Redactor(Redaction level) : level_(level) {
   }
 }
 
-std::string Redactor::pseudonym(std::string_view kind, std::string_view name) const {
-  if (level_ != Redaction::kStrict || name.empty()) return std::string(name);
+Redactor::Digest Redactor::digest(std::string_view kind, std::string_view name) const {
   const std::string text = fmt::format("{}:{}", kind, name);
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  std::array<unsigned char, EVP_MAX_MD_SIZE> full{};
   unsigned int size = 0;
   HMAC(EVP_sha256(), salt_.data(), static_cast<int>(salt_.size()), reinterpret_cast<const unsigned char*>(text.data()),
-       text.size(), digest.data(), &size);
-  return fmt::format("{}-{:02x}", kind, fmt::join(digest.begin(), digest.begin() + 5, ""));
+       text.size(), full.data(), &size);
+  Digest digest;
+  std::copy_n(full.begin(), digest.size(), digest.begin());
+  return digest;
+}
+
+std::string Redactor::pseudonym(std::string_view kind, std::string_view name) const {
+  if (level_ != Redaction::kStrict || name.empty()) return std::string(name);
+  return fmt::format("{}-{:02x}", kind, fmt::join(digest(kind, name), ""));
 }
 
 std::string Redactor::matchedPolicy(std::string_view name) const {
@@ -44,15 +50,29 @@ std::string Redactor::matchedPolicy(std::string_view name) const {
 }
 
 GidAddress Redactor::gid(const GidAddress& address) const {
-  if (level_ == Redaction::kNone) return address;
   const GidClass gid_class = classOf(address);
-  if (gid_class == GidClass::kNull) return address;
-  const bool ipv4 = gid_class == GidClass::kIpv4Mapped;
-  // What is left still has its class, so that a saved, redacted environment plans as the real one does.
-  const size_t network_bytes = level_ == Redaction::kStrict ? (ipv4 ? 13 : 2) : (ipv4 ? 14 : 8);
-  GidAddress redacted = address;
-  std::fill(redacted.begin() + static_cast<std::ptrdiff_t>(network_bytes), redacted.end(), uint8_t{0});
-  return redacted;
+  if (level_ == Redaction::kNone || gid_class == GidClass::kNull) return address;
+  // What is shown still has its class and family, so that a saved, redacted environment plans as the real one does.
+  const bool ipv4 = familyOf(address) == AddressFamily::kIpv4;
+  const bool link_local = gid_class == GidClass::kLinkLocal;
+  GidAddress shown = address;
+  if (level_ == Redaction::kDefault) {
+    std::fill(shown.begin() + (ipv4 ? 14 : 8), shown.end(), uint8_t{0});
+    if (link_local) shown.back() = 1;  // without any host bit it would be no address at all
+    return shown;
+  }
+  // In strict a pseudonym takes the place of network and host: within the networks that are set aside for benchmarks
+  // and documentation (RFC 2544, RFC 3849), or within the link-local one.
+  const Digest hash = digest("gid", {reinterpret_cast<const char*>(address.data()), address.size()});
+  if (ipv4) {
+    if (!link_local) shown[12] = 198, shown[13] = 18;
+    std::copy_n(hash.begin(), 2, shown.begin() + 14);
+  } else {
+    if (!link_local) shown = {0x20, 0x01, 0x0d, 0xb8};
+    std::fill(shown.begin() + 8, shown.end(), uint8_t{0});
+    std::copy(hash.begin(), hash.end(), shown.end() - static_cast<std::ptrdiff_t>(hash.size()));
+  }
+  return shown;
 }
 
 Environment Redactor::environment(const Environment& environment) const {

@@ -1,7 +1,8 @@
 // What of an output is hidden or replaced before it leaves the host (RFC "policy_name": redact or pseudonymize).
 //
 //   default  hides virtual addresses, keys, host bits of GIDs and file paths
-//   strict   also pseudonymizes hosts, addresses, devices, tenants and policy names: consistently within one output, with a
+//   strict   also pseudonymizes hosts, addresses, devices, tenants and policy names: consistently within one output,
+//   with a
 //            salt of its own each run, so that two outputs cannot be joined
 //   none     shows all of that; for use on the spot. Secrets are never shown, whatever the level.
 #pragma once
@@ -35,7 +36,8 @@ class Redactor {
   // "<tenant>.default", "<tenant>.<intent>", or one of the two names without a tenant.
   std::string matchedPolicy(std::string_view name) const;
 
-  // Host bits are zero: the last 16 bits of an IPv4-mapped address, the last 64 of any other; in strict all but the class.
+  // By default without its host bits: the last 16 of an IPv4-mapped address, the last 64 of any other. In strict a
+  // pseudonym.
   GidAddress gid(const GidAddress& address) const;
 
   // The environment with its addresses redacted; names stay, for the order of equal devices depends on them.
@@ -49,6 +51,8 @@ class Redactor {
   std::string message(const Rejected& rejected) const;
 
  private:
+  using Digest = std::array<uint8_t, 5>;
+  Digest digest(std::string_view kind, std::string_view name) const;
   std::string pseudonym(std::string_view kind, std::string_view name) const;
 
   Redaction level_;

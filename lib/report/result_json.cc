@@ -98,7 +98,8 @@ void writeEffective(JsonWriter& json, const EffectivePolicy& effective, const Re
   const TransportPolicy* policy = effective.transport_policy;
   nameOrNull(json, "transport_policy", policy != nullptr ? redactor.policy(policy->name) : std::string());
   writeNames(json, "authorized_transports", effective.authorized_transports);
-  nameOrNull(json, "qp_pool", effective.qpPool() != nullptr ? std::string_view(*effective.qpPool()) : std::string_view());
+  nameOrNull(json, "qp_pool",
+             effective.qpPool() != nullptr ? std::string_view(*effective.qpPool()) : std::string_view());
   numberOrNull(json, "service_level", effective.service_level);
   numberOrNull(json, "traffic_class", effective.traffic_class);
   json.key("devices");

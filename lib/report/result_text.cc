@@ -30,8 +30,8 @@ class Page {
   void section(std::string_view title) { title_ = title; }
   // The first row of a section carries its title.
   void row(std::string_view label, std::string_view value, std::string_view rule = {}) {
-    add("  {:<10}{:<22}{}", title_, label, value);
-    if (!rule.empty()) add("{:{}}{}", "", value.size() < 28 ? 28 - value.size() : 2, painted(kDim, rule));
+    add("  {:<10}{:<21} {}", title_, label, value);
+    if (!rule.empty()) add("{:{}}{}", "", value.size() < 27 ? 28 - value.size() : 2, painted(kDim, rule));
     out_ += '\n';
     title_ = {};
   }
@@ -83,10 +83,11 @@ void requestedRows(Page& page, const Result& result, const ExplainContext& conte
   page.row("surface", nameOf(requested.surface),
            fmt::format("mode {} {}", nameOf(result.mode), describe(result.mode_source)));
   if (reached(Normalized::kArguments)) {
-    page.row("transfer", fmt::format("{} {}", nameOf(requested.opcode), formatSize(requested.length)),
-             fmt::format("local {}, remote {}, peer {}", toString(result.shape.local_memory),
-                         result.shape.segment_type == SegmentType::kFile ? "file" : toString(result.shape.remote_memory),
-                         context.environment.same_machine ? "on this machine" : "on another machine"));
+    page.row(
+        "transfer", fmt::format("{} {}", nameOf(requested.opcode), formatSize(requested.length)),
+        fmt::format("local {}, remote {}, peer {}", toString(result.shape.local_memory),
+                    result.shape.segment_type == SegmentType::kFile ? "file" : toString(result.shape.remote_memory),
+                    context.environment.same_machine ? "on this machine" : "on another machine"));
   }
   if (reached(Normalized::kIntentType)) page.row("intent_type", nameOf(requested.intent_type));
   if (reached(Normalized::kPriority)) page.row("requested_priority", nameOf(requested.priority));
@@ -202,8 +203,9 @@ void effectiveRows(Page& page, const Result& result, const ExplainContext& conte
   page.row("tenant", redactor.tenant(effective.tenant.view()), describe(result.tenant_source));
   page.row("intent_type", nameOf(effective.intent_type), "as requested");
   page.row("priority", nameOf(effective.priority), priorityRule(effective, rules));
-  page.row("matched_policy", redactor.matchedPolicy(contract.matched_policy),
-           contract.matched_policy == "compatibility_default" ? "no `qos` is configured" : "most specific layer of `qos`");
+  page.row(
+      "matched_policy", redactor.matchedPolicy(contract.matched_policy),
+      contract.matched_policy == "compatibility_default" ? "no `qos` is configured" : "most specific layer of `qos`");
   page.row("transport_policy", policy_name, transportPolicyRule(effective));
   page.row("authorized_transports", namesText(effective.authorized_transports, "none"),
            transportsRule(result, rules, entry));
@@ -275,9 +277,9 @@ void nicRows(Page& page, const Result& result, PathKind path_kind, const Explain
 bool nicsMatter(const std::vector<Rejected>& rejected, const Environment& environment) {
   return !environment.local.nics.empty() &&
          std::any_of(rejected.begin(), rejected.end(), [](const Rejected& candidate) {
-           return candidate.backend == Transport::kRdma && (candidate.reason == RejectReason::kDeviceMissing ||
-                                                            candidate.reason == RejectReason::kPeerLacks ||
-                                                            candidate.reason == RejectReason::kMemoryPairUnsupported);
+           return candidate.backend == Transport::kRdma &&
+                  (candidate.reason == RejectReason::kDeviceMissing || candidate.reason == RejectReason::kPeerLacks ||
+                   candidate.reason == RejectReason::kMemoryPairUnsupported);
          });
 }
 

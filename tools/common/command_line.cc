@@ -33,8 +33,9 @@ void addCommonOptions(CLI::App& app, CommonOptions& options) {
          [&options](const std::string& name) {
            options.tenant = normalizeTenant(name);
            if (!options.tenant) {
-             throw CLI::ValidationError("--tenant", "a tenant has 1 to 127 characters of A-Z a-z 0-9 . _ -, "
-                                                    "the first a letter or digit");
+             throw CLI::ValidationError("--tenant",
+                                        "a tenant has 1 to 127 characters of A-Z a-z 0-9 . _ -, "
+                                        "the first a letter or digit");
            }
          },
          "Tenant to decide for")
@@ -44,7 +45,8 @@ void addCommonOptions(CLI::App& app, CommonOptions& options) {
   // NO_COLOR refuses when it is set to anything but nothing (no-color.org).
   const char* no_color = std::getenv("NO_COLOR");
   options.color = no_color == nullptr || *no_color == '\0';
-  app.add_flag_callback("--no-color", [&options] { options.color = false; }, "No colour, also on a terminal");
+  app.add_flag_callback(
+      "--no-color", [&options] { options.color = false; }, "No colour, also on a terminal");
   app.set_version_flag("--version", versionText(app.get_name()));
   app.get_formatter()->column_width(34);
 }

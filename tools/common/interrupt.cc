@@ -31,8 +31,12 @@ void catchInterrupts() {
   sigaction(SIGPIPE, &action, nullptr);
 }
 
-bool interrupted() { return stop_wanted != 0; }
+bool interrupted() {
+  return stop_wanted != 0;
+}
 
-int interruptFd() { return stop_fd; }
+int interruptFd() {
+  return stop_fd;
+}
 
 }  // namespace tent

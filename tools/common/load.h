@@ -14,7 +14,8 @@ namespace tent {
 // Prints faults; with `quiet` only errors.
 void printFaults(const FaultList& faults, bool quiet);
 
-// Loads a file of each kind ("-" is standard input); nothing when it is unreadable or malformed, which has then been printed.
+// Loads a file of each kind ("-" is standard input); nothing when it is unreadable or malformed, which has then been
+// printed.
 std::optional<EngineConfig> loadEngineConfig(const std::string& path, bool quiet);
 std::optional<Environment> loadEnvironment(const std::string& path, bool quiet);
 

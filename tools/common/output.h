@@ -1,5 +1,5 @@
-// Standard output of the tools: buffered, with every failure noticed. A closed pipe ends the output quietly; a full disk is an
-// error that names itself.
+// Standard output of the tools: buffered, with every failure noticed. A closed pipe ends the output quietly; a full
+// disk is an error that names itself.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class Output {
   // Writes all that has gathered. After a failure text is dropped.
   void flush();
 
-  bool closed() const { return closed_; }        // the reader has gone; there is no use in writing more
+  bool closed() const { return closed_; }              // the reader has gone; there is no use in writing more
   const std::string& error() const { return error_; }  // any other failure, "" none
 
  private:

@@ -26,13 +26,16 @@ VectorSourceOutcome readDocument(Input& input, const VectorSourceOptions& option
 }
 
 // A vector's line, or the faults that it has.
-std::optional<Vector> readLine(std::string_view line, size_t line_number, size_t index, bool clock_pinned, FaultList& faults) {
+std::optional<Vector> readLine(std::string_view line, size_t line_number, size_t index, bool clock_pinned,
+                               FaultList& faults) {
   const auto value = parseJson(line, faults, line_number);
   if (!value || faults.hasErrors()) return std::nullopt;
   return readVector(*value, "", faults, clock_pinned, index);
 }
 
-bool isBlank(std::string_view line) { return line.find_first_not_of(" \t") == std::string_view::npos; }
+bool isBlank(std::string_view line) {
+  return line.find_first_not_of(" \t") == std::string_view::npos;
+}
 
 VectorSourceOutcome readLines(Input& input, const VectorSourceOptions& options, const TakeVector& take) {
   VectorSourceOutcome outcome;

@@ -1,4 +1,5 @@
-// Vectors as the tools take them in: from documents, or from NDJSON in constant memory, each fault printed with its place.
+// Vectors as the tools take them in: from documents, or from NDJSON in constant memory, each fault printed with its
+// place.
 #pragma once
 
 #include <functional>

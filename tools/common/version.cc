@@ -1,9 +1,9 @@
 #include "common/version.h"
 
-#include <CLI/Version.hpp>
 #include <fmt/format.h>
-#include <nlohmann/detail/abi_macros.hpp>
 #include <openssl/crypto.h>
+#include <CLI/Version.hpp>
+#include <nlohmann/detail/abi_macros.hpp>
 
 #include "common/build_info.h"
 
@@ -24,6 +24,8 @@ std::string versionText(const std::string& tool) {
 }
 
 // The engine's transports add themselves here as they are built.
-TransportSet builtTransports() { return {}; }
+TransportSet builtTransports() {
+  return {};
+}
 
 }  // namespace tent

@@ -27,7 +27,8 @@ class CheckSink : public ResultSink {
     const auto differences = unmetExpectations(vector.expect ? *vector.expect : expect_ok, actual.value());
     if (differences.empty()) return;
     ++unmet_;
-    printDifferences(context_, json_, file, vector, differences, kSides, context_.redactor.level() != Redaction::kStrict);
+    printDifferences(context_, json_, file, vector, differences, kSides,
+                     context_.redactor.level() != Redaction::kStrict);
   }
 
   void end(const RunEnd& run) override {
@@ -47,6 +48,8 @@ class CheckSink : public ResultSink {
 
 }  // namespace
 
-std::unique_ptr<ResultSink> makeCheckSink(const SinkContext& context) { return std::make_unique<CheckSink>(context); }
+std::unique_ptr<ResultSink> makeCheckSink(const SinkContext& context) {
+  return std::make_unique<CheckSink>(context);
+}
 
 }  // namespace tent

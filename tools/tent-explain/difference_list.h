@@ -15,8 +15,8 @@ struct SideNames {
   std::string_view json_before, json_after;  // keys
 };
 
-// One vector's differences: text lines "FILE:LINE: NAME: POINTER: expected X, got Y", or a JSON object. `values` false leaves
-// the values out, for what redaction hides.
+// One vector's differences: text lines "FILE:LINE: NAME: POINTER: expected X, got Y", or a JSON object. `values` false
+// leaves the values out, for what redaction hides.
 void printDifferences(const SinkContext& context, JsonWriter& json, const std::string& file, const Vector& vector,
                       const std::vector<Difference>& differences, const SideNames& names, bool values);
 

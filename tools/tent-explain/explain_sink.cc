@@ -78,6 +78,8 @@ class ExplainSink : public ResultSink {
 
 }  // namespace
 
-std::unique_ptr<ResultSink> makeExplainSink(const SinkContext& context) { return std::make_unique<ExplainSink>(context); }
+std::unique_ptr<ResultSink> makeExplainSink(const SinkContext& context) {
+  return std::make_unique<ExplainSink>(context);
+}
 
 }  // namespace tent

@@ -18,8 +18,8 @@ namespace {
 
 // The keys that only one kind of file has at its top.
 constexpr std::array<std::string_view, 2> kVectorKeys = {"vectors", "clock"};
-constexpr std::array<std::string_view, 7> kEnvironmentKeys = {"built",  "same_machine", "local",         "peer",
-                                                              "unhealthy", "disabled",  "peer_reachable"};
+constexpr std::array<std::string_view, 7> kEnvironmentKeys = {"built",     "same_machine", "local",         "peer",
+                                                              "unhealthy", "disabled",     "peer_reachable"};
 
 bool hasAny(const JsonValue& document, const auto& keys) {
   return std::any_of(keys.begin(), keys.end(), [&](std::string_view key) { return document.find(key) != nullptr; });
@@ -44,11 +44,13 @@ std::optional<std::string> lintFile(const std::string& path, bool quiet) {
   FaultList faults(path == "-" ? "<stdin>" : path);
   std::string kind;
   auto input = Input::open(path);
-  const auto format = input ? sniffVectorFormat(*input) : tl::expected<VectorFormat, std::string>(tl::unexpect, input.error());
+  const auto format =
+      input ? sniffVectorFormat(*input) : tl::expected<VectorFormat, std::string>(tl::unexpect, input.error());
   if (!format) {
     faults.error({}, "", format.error());
   } else if (*format == VectorFormat::kNdjson) {
-    const auto outcome = readVectors(std::move(*input), {false, quiet}, [](const Vector&, const VectorHeader&) { return true; });
+    const auto outcome =
+        readVectors(std::move(*input), {false, quiet}, [](const Vector&, const VectorHeader&) { return true; });
     if (outcome.faults > 0) return std::nullopt;
     return fmt::format("intent vectors as NDJSON, {}", outcome.vectors);
   } else if (const auto text = input->readAll(kMaxDocumentBytes); !text) {

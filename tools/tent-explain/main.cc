@@ -1,14 +1,15 @@
-// tent-explain: reads intent vectors and prints, for each, what was requested, what it gets, and how it would be carried, with
-// the reason of each step. Decides with the same code that executes.
+// tent-explain: reads intent vectors and prints, for each, what was requested, what it gets, and how it would be
+// carried, with the reason of each step. Decides with the same code that executes.
+#include <charconv>
 #include <cstdio>
 #include <ctime>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "common/command_line.h"
 #include "common/exit_code.h"
 #include "common/interrupt.h"
-#include "common/command_line.h"
 #include "common/load.h"
 #include "common/output.h"
 #include "common/vector_source.h"
@@ -34,17 +35,27 @@ struct Options {
 const std::map<std::string, Redaction> kRedactions = {
     {"default", Redaction::kDefault}, {"strict", Redaction::kStrict}, {"none", Redaction::kNone}};
 
+// The parser's own conversion lets integers beyond 64 bits pass.
+uint64_t parseNow(const std::string& text) {
+  uint64_t now_ns = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), now_ns);
+  if (error != std::errc() || end != text.data() + text.size() || now_ns == 0) {
+    throw CLI::ValidationError("--now", "must be an integer from 1 to 18446744073709551615, is " + text);
+  }
+  return now_ns;
+}
+
 void addOptions(CLI::App& app, Options& options) {
   app.add_option("FILES", options.files, "Intent vectors: documents or NDJSON; - is standard input")->type_name("");
-  auto* check = app.add_flag("--check", options.check, "Compare with what each vector expects; print only what differs");
-  auto* lint = app.add_flag("--lint", options.lint,
-                            "Only check the files: intent vectors, environments, engine configurations");
+  auto* check =
+      app.add_flag("--check", options.check, "Compare with what each vector expects; print only what differs");
+  auto* lint =
+      app.add_flag("--lint", options.lint, "Only check the files: intent vectors, environments, engine configurations");
   auto* probe = app.add_flag("--probe", options.probe, "Print what this machine has; with files, plan against it");
   app.add_option("--env", options.environment_path, "Environment to plan against")->type_name("FILE")->excludes(probe);
-  app.add_option_function<uint64_t>(
-         "--now", [&options](uint64_t now_ns) { options.now_ns = now_ns; },
+  app.add_option_function<std::string>(
+         "--now", [&options](const std::string& text) { options.now_ns = parseNow(text); },
          "The time to decide at, in nanoseconds of CLOCK_MONOTONIC")
-      ->check(CLI::Range(uint64_t{1}, UINT64_MAX))
       ->type_name("NS");
   app.add_option_function<std::string>(
          "--redact", [&options](const std::string& name) { options.redaction = kRedactions.at(name); },
@@ -78,7 +89,8 @@ int explainFiles(const Options& options, ResultSink& sink, Output& output) {
       sink.take(path == "-" ? "<stdin>" : path, vector, header);
       return !output.closed() && output.error().empty();
     };
-    run.faults += readVectors(path, {options.now_ns.has_value(), options.common.quiet}, take, [&] { output.flush(); }).faults;
+    run.faults +=
+        readVectors(path, {options.now_ns.has_value(), options.common.quiet}, take, [&] { output.flush(); }).faults;
     if (interrupted() || output.closed()) break;
   }
   run.interrupted = interrupted();
@@ -110,8 +122,7 @@ int runFiles(const Options& options, const Redactor& redactor, Output& output) {
     environment = probeThisMachine(common.quiet);
   }
 
-  const ExplainContext explain_context{config, environment, common.mode, common.tenant,
-                                       options.now_ns, monotonicNow()};
+  const ExplainContext explain_context{config, environment, common.mode, common.tenant, options.now_ns, monotonicNow()};
   const bool reference = environment.origin == Environment::Origin::kReference;
   const SinkContext context{explain_context, redactor, common, output, reference};
   const auto sink = options.check ? makeCheckSink(context)

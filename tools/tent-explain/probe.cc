@@ -14,9 +14,13 @@ namespace {
 constexpr std::string_view kDescription =
     "this machine as sysfs tells; limits and active MTUs of RDMA devices need the rdma transport";
 
-std::string orUnknown(const std::string& text) { return text.empty() ? "unknown" : escapeForTerminal(text); }
+std::string orUnknown(const std::string& text) {
+  return text.empty() ? "unknown" : escapeForTerminal(text);
+}
 
-std::string nodeText(const std::optional<int>& node) { return node ? std::to_string(*node) : "unknown"; }
+std::string nodeText(const std::optional<int>& node) {
+  return node ? std::to_string(*node) : "unknown";
+}
 
 void appendNic(std::string& out, const Nic& nic, const Redactor& redactor) {
   out += fmt::format("  {} port {}: {}, {}, {} Gb/s, MTU {}, NUMA node {}, PCI path {}, GPU memory {}\n",
@@ -36,8 +40,8 @@ std::string environmentText(const Environment& environment, const Redactor& reda
     const auto transport = static_cast<Transport>(i);
     if (environment.built.has(transport)) built += (built.empty() ? "" : ", ") + std::string(nameOf(transport));
   }
-  std::string out = fmt::format("host {}\ntransports built: {}\nmemories:\n", escapeForTerminal(redactor.host(host.name)),
-                                built.empty() ? "none" : built);
+  std::string out = fmt::format("host {}\ntransports built: {}\nmemories:\n",
+                                escapeForTerminal(redactor.host(host.name)), built.empty() ? "none" : built);
   for (const Memory& memory : host.memories) {
     out += fmt::format("  {}: NUMA node {}, PCI path {}\n", toString(memory.location), nodeText(memory.numa_node),
                        orUnknown(memory.pci_path));
@@ -58,7 +62,8 @@ Environment probeThisMachine(bool quiet) {
   return environment;
 }
 
-void printEnvironment(const Environment& environment, const CommonOptions& options, const Redactor& redactor, Output& output) {
+void printEnvironment(const Environment& environment, const CommonOptions& options, const Redactor& redactor,
+                      Output& output) {
   if (options.format == OutputFormat::kText) {
     output.buffer() += environmentText(environment, redactor);
     return;

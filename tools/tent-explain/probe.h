@@ -8,9 +8,11 @@
 
 namespace tent {
 
-// The live environment with a peer on this machine. What could not be found out is printed to standard error, unless quiet.
+// The live environment with a peer on this machine. What could not be found out is printed to standard error, unless
+// quiet.
 Environment probeThisMachine(bool quiet);
 
-void printEnvironment(const Environment& environment, const CommonOptions& options, const Redactor& redactor, Output& output);
+void printEnvironment(const Environment& environment, const CommonOptions& options, const Redactor& redactor,
+                      Output& output);
 
 }  // namespace tent

@@ -13,8 +13,8 @@
 
 #include "base/text.h"
 #include "common/exit_code.h"
-#include "common/options.h"
 #include "common/output.h"
+#include "common/version.h"
 #include "find_tool.h"
 
 namespace tent {

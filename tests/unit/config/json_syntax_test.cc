@@ -171,20 +171,11 @@ TEST_CASE("exactly the texts that the library takes are taken, and each other is
       const size_t at = below(text.size());
       const char byte = kBytes[below(kBytes.size())];
       switch (below(5)) {
-        case 0:
-          text.insert(at, 1, byte);
-          break;
-        case 1:
-          text.erase(at, 1 + below(4));
-          break;
-        case 2:
-          text[at] = byte;
-          break;
-        case 3:
-          std::swap(text[at], text[below(text.size())]);
-          break;
-        default:
-          text.insert(at, text.substr(below(text.size()), 1 + below(8)));
+        case 0: text.insert(at, 1, byte); break;
+        case 1: text.erase(at, 1 + below(4)); break;
+        case 2: text[at] = byte; break;
+        case 3: std::swap(text[at], text[below(text.size())]); break;
+        default: text.insert(at, text.substr(below(text.size()), 1 + below(8)));
       }
     }
     FaultList faults("f");

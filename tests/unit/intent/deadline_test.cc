@@ -25,8 +25,12 @@ Outcome normalized(DeadlineInput::Kind kind, uint64_t ns, uint64_t now_ns = kNow
   return {error, requested.deadline};
 }
 
-Outcome absolute(uint64_t ns, uint64_t now_ns = kNow) { return normalized(DeadlineInput::Kind::kAbsolute, ns, now_ns); }
-Outcome budget(uint64_t ns, uint64_t now_ns = kNow) { return normalized(DeadlineInput::Kind::kBudget, ns, now_ns); }
+Outcome absolute(uint64_t ns, uint64_t now_ns = kNow) {
+  return normalized(DeadlineInput::Kind::kAbsolute, ns, now_ns);
+}
+Outcome budget(uint64_t ns, uint64_t now_ns = kNow) {
+  return normalized(DeadlineInput::Kind::kBudget, ns, now_ns);
+}
 
 TEST_CASE("an absolute deadline of 0 means none") {
   CHECK(absolute(0).deadline.state == DeadlineState::kNone);

@@ -31,7 +31,9 @@ Entry goodEntry(uint32_t struct_size = Layout::kKnownSize) {
   return entry;
 }
 
-Reason decode(const Entry& entry, size_t stride, EntryV1& out) { return decodeEntryV1(entry.bytes.data(), stride, 1, out).reason; }
+Reason decode(const Entry& entry, size_t stride, EntryV1& out) {
+  return decodeEntryV1(entry.bytes.data(), stride, 1, out).reason;
+}
 
 Reason decode(const Entry& entry, size_t stride = 4096) {
   EntryV1 out;
@@ -66,8 +68,11 @@ TEST_CASE("the call is checked in order: overflow, schema, stride too small, too
 
 TEST_CASE("a size is accepted where a field ends, from the minimum on, and anywhere past the known fields") {
   for (uint32_t size = 0; size <= 120; ++size) {
-    const bool ends = size == 48 || size == 52 || size == 56 || size == 64 || size == 72 || size == 76 || size == 80 || size >= 88;
-    const Reason expected = size < 48 ? Reason::kStructSizeTooSmall : ends ? Reason::kNone : Reason::kStructSizeSplitsField;
+    const bool ends =
+        size == 48 || size == 52 || size == 56 || size == 64 || size == 72 || size == 76 || size == 80 || size >= 88;
+    const Reason expected = size < 48 ? Reason::kStructSizeTooSmall
+                            : ends    ? Reason::kNone
+                                      : Reason::kStructSizeSplitsField;
     CHECK(decode(goodEntry(size)) == expected);
   }
   CHECK(decode(goodEntry(4096)) == Reason::kNone);
@@ -108,7 +113,9 @@ TEST_CASE("every field is read from its place") {
   Entry entry = goodEntry();
   entry.put(Layout::kOpcode, int32_t{-2}).put(Layout::kReservedOpcode, uint32_t{3});
   entry.put(Layout::kTargetId, uint64_t{4}).put(Layout::kTargetOffset, uint64_t{5}).put(Layout::kLength, uint64_t{6});
-  entry.put(Layout::kIntentType, int32_t{7}).put(Layout::kRequestedPriority, int32_t{8}).put(Layout::kDeadlineNs, uint64_t{9});
+  entry.put(Layout::kIntentType, int32_t{7})
+      .put(Layout::kRequestedPriority, int32_t{8})
+      .put(Layout::kDeadlineNs, uint64_t{9});
   entry.put(Layout::kPolicyName, name).put(Layout::kTransportHint, int32_t{10}).put(Layout::kReserved0, uint32_t{11});
   entry.put(Layout::kFlags, uint64_t{12});
   EntryV1 out;
@@ -143,7 +150,8 @@ TEST_CASE("a tail is noted only when a byte of it is not zero, down to the last 
 
 TEST_CASE("an entry and a string that end at an unmapped page are read without touching it") {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  auto* memory = static_cast<std::byte*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  auto* memory =
+      static_cast<std::byte*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   REQUIRE(memory != MAP_FAILED);
   REQUIRE(mprotect(memory + page, page, PROT_NONE) == 0);
   for (uint32_t size : {48u, 64u, 88u, 96u}) {

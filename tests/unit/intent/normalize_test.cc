@@ -49,17 +49,23 @@ TEST_CASE("the first failure in the stated order is the error") {
     Normalized reached;
   };
   const std::vector<Step> steps = {
-      {[](RequestFields& f) { f.reserved_opcode = 1; }, Reason::kReservedNonzero, Field::kReservedOpcode, Normalized::kLayout},
+      {[](RequestFields& f) { f.reserved_opcode = 1; }, Reason::kReservedNonzero, Field::kReservedOpcode,
+       Normalized::kLayout},
       {[](RequestFields& f) { f.reserved0 = 1; }, Reason::kReservedNonzero, Field::kReserved0, Normalized::kLayout},
       {[](RequestFields& f) { f.flags = 0x8000'0000u; }, Reason::kUnknownFlags, Field::kFlags, Normalized::kLayout},
       {[](RequestFields& f) { f.opcode = 2; }, Reason::kUnknownOpcode, Field::kOpcode, Normalized::kFlags},
       {[](RequestFields& f) { f.has_source = false; }, Reason::kNullSource, Field::kSource, Normalized::kFlags},
       {[](RequestFields& f) { f.length = 0; }, Reason::kZeroLength, Field::kLength, Normalized::kFlags},
-      {[](RequestFields& f) { f.intent_type = 7; }, Reason::kUnknownIntentType, Field::kIntentType, Normalized::kArguments},
-      {[](RequestFields& f) { f.priority = 4; }, Reason::kUnknownPriority, Field::kRequestedPriority, Normalized::kIntentType},
-      {[](RequestFields& f) { f.deadline.ns = UINT64_MAX; }, Reason::kDeadlineOutOfRange, Field::kDeadlineNs, Normalized::kPriority},
-      {[](RequestFields& f) { f.policy_name = "a b"; }, Reason::kPolicyBadCharacter, Field::kPolicyName, Normalized::kDeadline},
-      {[](RequestFields& f) { f.transport_hint = 13; }, Reason::kUnknownTransport, Field::kTransportHint, Normalized::kPolicyName},
+      {[](RequestFields& f) { f.intent_type = 7; }, Reason::kUnknownIntentType, Field::kIntentType,
+       Normalized::kArguments},
+      {[](RequestFields& f) { f.priority = 4; }, Reason::kUnknownPriority, Field::kRequestedPriority,
+       Normalized::kIntentType},
+      {[](RequestFields& f) { f.deadline.ns = UINT64_MAX; }, Reason::kDeadlineOutOfRange, Field::kDeadlineNs,
+       Normalized::kPriority},
+      {[](RequestFields& f) { f.policy_name = "a b"; }, Reason::kPolicyBadCharacter, Field::kPolicyName,
+       Normalized::kDeadline},
+      {[](RequestFields& f) { f.transport_hint = 13; }, Reason::kUnknownTransport, Field::kTransportHint,
+       Normalized::kPolicyName},
   };
   for (size_t first = 0; first < steps.size(); ++first) {
     RequestFields fields = goodFields();

@@ -18,8 +18,9 @@ TEST_CASE("what is wrong with a policy name is told in the stated order: empty, 
   CHECK(checkPolicyName("") == Reason::kPolicyEmpty);
   CHECK(checkPolicyName(std::string(128, 'x')) == Reason::kPolicyTooLong);
   CHECK(checkPolicyName(std::string(128, ' ')) == Reason::kPolicyTooLong);
-  for (const std::string& name : {std::string("-x"), std::string(".x"), std::string("_"), std::string("a b"), std::string("a/b"),
-                                  std::string("\xC3\xA9"), std::string("a\0b", 3), std::string("a\n")}) {
+  for (const std::string& name :
+       {std::string("-x"), std::string(".x"), std::string("_"), std::string("a b"), std::string("a/b"),
+        std::string("\xC3\xA9"), std::string("a\0b", 3), std::string("a\n")}) {
     CHECK(checkPolicyName(name) == Reason::kPolicyBadCharacter);
   }
 }

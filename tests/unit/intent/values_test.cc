@@ -55,7 +55,8 @@ TEST_CASE("no other spelling is taken for a value") {
   for (const char* text : {"", " read", "read ", "Read", "rea", "reads", "READ", "0", "1.0"}) {
     CHECK_MESSAGE(!valueOfSpelling<Opcode>(text), text);
   }
-  for (const char* text : {"Foreground_Get", "foreground", "UNSPEC", "INTENT_MIGRATION", "TENT_INTENT_", "TENT_INTENT_migration"}) {
+  for (const char* text :
+       {"Foreground_Get", "foreground", "UNSPEC", "INTENT_MIGRATION", "TENT_INTENT_", "TENT_INTENT_migration"}) {
     CHECK_MESSAGE(!valueOfSpelling<IntentType>(text), text);
   }
   for (const char* text : {"HIGH", "High", "TENT_PRIORITY_high", "PRIORITY_HIGH"}) {

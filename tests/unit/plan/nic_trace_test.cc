@@ -19,13 +19,6 @@ NicTrace trace(const Environment& environment, const NicQuery& query) {
   return result;
 }
 
-NicQuery between(std::string_view local, std::string_view remote) {
-  NicQuery query;
-  query.local_memory = memory(local);
-  query.remote_memory = memory(remote);
-  return query;
-}
-
 std::string whyOf(const std::vector<NicVerdict>& verdicts, std::string_view name) {
   const auto found =
       std::find_if(verdicts.begin(), verdicts.end(), [name](const NicVerdict& v) { return v.name == name; });

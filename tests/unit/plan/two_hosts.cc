@@ -63,4 +63,28 @@ MemoryLocation memory(std::string_view text) {
   return parseMemoryLocation(text).value();
 }
 
+NicQuery between(std::string_view local, std::string_view remote) {
+  NicQuery query;
+  query.local_memory = memory(local);
+  query.remote_memory = memory(remote);
+  return query;
+}
+
+std::string text(const NicResult& result) {
+  if (result.failure != NicFailure::kNone) return fmt::format("failure {}", static_cast<int>(result.failure));
+  const auto end = [](const NicEnd& e) {
+    return fmt::format("{}/{}", e.nic->name, e.gid == nullptr ? -1 : e.gid->index);
+  };
+  return fmt::format("{} {} {}", end(result.choice.local), end(result.choice.remote), result.choice.path_mtu_bytes);
+}
+
+std::string choose(const Environment& environment, const NicQuery& query) {
+  return text(chooseNics(environment, query));
+}
+
+void onlyNics(HostInventory& host, std::initializer_list<std::string_view> names) {
+  std::erase_if(host.nics,
+                [names](const Nic& n) { return std::find(names.begin(), names.end(), n.name) == names.end(); });
+}
+
 }  // namespace tent::test

@@ -4,8 +4,10 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "inventory/environment.h"
+#include "plan/nic_choice.h"
 
 namespace tent::test {
 
@@ -24,5 +26,15 @@ Environment twoHosts();
 Nic& nic(HostInventory& host, std::string_view name);
 
 MemoryLocation memory(std::string_view text);
+
+// A query that asks for nothing but the two memories.
+NicQuery between(std::string_view local, std::string_view remote);
+
+// "mlx5_3/3 mlx5_3/3 4096": NICs with the index of their GID (-1 none), and the path MTU; or "failure " and its number.
+std::string text(const NicResult& result);
+std::string choose(const Environment& environment, const NicQuery& query);
+
+// Takes all other NICs out of an inventory.
+void onlyNics(HostInventory& host, std::initializer_list<std::string_view> names);
 
 }  // namespace tent::test

@@ -66,21 +66,11 @@ struct Mutator {
   std::string mutate(std::string text) {
     for (size_t edits = below(3) + 1; edits > 0 && !text.empty(); --edits) {
       switch (below(5)) {
-        case 0:
-          replaceToken(text);
-          break;
-        case 1:
-          renameKey(text);
-          break;
-        case 2:
-          copyPart(text);
-          break;
-        case 3:
-          text.erase(below(text.size()), below(20) + 1);
-          break;
-        default:
-          text[below(text.size())] = static_cast<char>(below(256));
-          break;
+        case 0: replaceToken(text); break;
+        case 1: renameKey(text); break;
+        case 2: copyPart(text); break;
+        case 3: text.erase(below(text.size()), below(20) + 1); break;
+        default: text[below(text.size())] = static_cast<char>(below(256)); break;
       }
     }
     return text;
