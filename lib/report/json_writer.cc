@@ -1,5 +1,7 @@
 #include "report/json_writer.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -8,6 +10,10 @@ namespace tent {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+constexpr auto kIsPlain = [](char c) {
+  return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\' && c != 0x7f;
+};
 
 void appendEscaped(std::string& out, char c) {
   switch (c) {
@@ -18,13 +24,23 @@ void appendEscaped(std::string& out, char c) {
     case '\n': out += "\\n"; return;
     case '\r': out += "\\r"; return;
     case '\t': out += "\\t"; return;
-    default: break;
+    default: fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
   }
-  if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
-  } else {
-    out += c;
+}
+
+// Most text has nothing to escape: whole runs are copied.
+void appendRuns(std::string& out, std::string_view text) {
+  while (true) {
+    const auto end = std::find_if_not(text.begin(), text.end(), kIsPlain);
+    out.append(text.begin(), end);
+    if (end == text.end()) return;
+    appendEscaped(out, *end);
+    text = {end + 1, text.end()};
   }
+}
+
+bool isAscii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
 }  // namespace
@@ -95,8 +111,8 @@ void JsonWriter::string(std::string_view value) {
 void JsonWriter::quote(std::string_view value) {
   out_ += '"';
   while (!value.empty()) {
-    const size_t valid = findInvalidUtf8(value).value_or(value.size());
-    for (char c : value.substr(0, valid)) appendEscaped(out_, c);
+    const size_t valid = isAscii(value) ? value.size() : findInvalidUtf8(value).value_or(value.size());
+    appendRuns(out_, value.substr(0, valid));
     if (valid == value.size()) break;
     out_ += kReplacement;
     value.remove_prefix(valid + 1);
