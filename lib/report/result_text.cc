@@ -273,9 +273,11 @@ void nicRows(Page& page, const Result& result, PathKind path_kind, const Explain
   verdicts("remote", trace.remote);
 }
 
-// Why rdma is not used is told by NICs only where there are some.
-bool nicsMatter(const std::vector<Rejected>& rejected, const Environment& environment) {
-  return !environment.local.nics.empty() &&
+// Whether NICs tell why rdma is not used: there are some, and the memories are there too.
+bool nicsMatter(const std::vector<Rejected>& rejected, const Result& result, const Environment& environment) {
+  const bool memories =
+      environment.local.has(result.shape.local_memory) && environment.peer.has(result.shape.remote_memory);
+  return memories && !environment.local.nics.empty() &&
          std::any_of(rejected.begin(), rejected.end(), [](const Rejected& candidate) {
            return candidate.backend == Transport::kRdma &&
                   (candidate.reason == RejectReason::kDeviceMissing || candidate.reason == RejectReason::kPeerLacks ||
@@ -295,7 +297,7 @@ void planRows(Page& page, const Result& result, const ExplainContext& context, c
   const ExecutionPlan& plan = *result.decision.plan;
   page.section("plan");
   for (const Stage& stage : plan.stages) page.row(nameOf(plan.path_kind), stageText(stage, redactor));
-  if (plan.primary == Transport::kRdma || nicsMatter(plan.rejected, context.environment)) {
+  if (plan.primary == Transport::kRdma || nicsMatter(plan.rejected, result, context.environment)) {
     nicRows(page, result, plan.path_kind, context, redactor, style);
   }
   page.row("then", namesText(plan.fallbacks, "nothing else: a failure is final"));
@@ -318,7 +320,7 @@ void appendText(std::string& out, const Result& result, const ExplainContext& co
     page.section("rejected");
     page.alarm(nameOf(decision.error.reason), escapeForTerminal(redactor.message(decision.error)));
     rejectedRows(page, decision.rejected, redactor);
-    if (nicsMatter(decision.rejected, context.environment)) {
+    if (nicsMatter(decision.rejected, result, context.environment)) {
       nicRows(page, result, PathKind::kDirect, context, redactor, style);
     }
   }
