@@ -32,15 +32,17 @@ std::string_view nameOf(DowngradeReason reason);
 //   flags_ignored                           from the flags given, to 0
 //   tail_ignored                            from the entry's struct_size, to none
 struct Downgrade {
-  Field field = Field::kNone;
-  DowngradeReason reason = DowngradeReason::kFlagsIgnored;
-  uint64_t from = 0;  // int32 values are sign-extended
-  uint64_t to = 0;
+  Field field;
+  DowngradeReason reason;
+  uint64_t from;  // int32 values are sign-extended
+  uint64_t to;
 };
 
 // At most one downgrade a field and reason, so the list is bounded and held in place.
 class Downgrades {
  public:
+  // The places stay unset until they are taken, as every request has them.
+  Downgrades() {}  // NOLINT(cppcoreguidelines-pro-type-member-init,modernize-use-equals-default)
   void add(const Downgrade& downgrade) { items_[size_++] = downgrade; }
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
@@ -48,7 +50,7 @@ class Downgrades {
   const Downgrade* end() const { return items_.data() + size_; }
 
  private:
-  std::array<Downgrade, kDowngradeReasonCount> items_{};
+  std::array<Downgrade, kDowngradeReasonCount> items_;
   uint8_t size_ = 0;
 };
 

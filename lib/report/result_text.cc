@@ -40,7 +40,7 @@ class Page {
     title_ = {};
   }
   void alarm(std::string_view label, std::string_view text) {
-    add("  {:<10}{} {}\n", title_, painted(kRed, label), text);
+    add("  {:<10}{}: {}\n", title_, painted(kRed, label), text);
     title_ = {};
   }
 
