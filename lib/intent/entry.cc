@@ -71,7 +71,7 @@ Error decodeEntryV1(const void* entry, size_t entry_stride, uint32_t schema_vers
     return layoutError(Reason::kStructSizeTooLarge, Field::kStructSize, struct_size);
   }
   if (!endsOnField(struct_size)) return layoutError(Reason::kStructSizeSplitsField, Field::kStructSize, struct_size);
-  std::array<std::byte, Layout::kKnownSize> copy;
+  std::array<std::byte, Layout::kKnownSize> copy{};
   std::memcpy(copy.data(), from, std::min<size_t>(struct_size, copy.size()));
   const std::byte* const bytes = copy.data();
 

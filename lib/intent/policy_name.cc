@@ -23,6 +23,7 @@ Reason checkPolicyName(std::string_view name) {
   return all_allowed ? Reason::kNone : Reason::kPolicyBadCharacter;
 }
 
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): as in the default constructor
 PolicyName::PolicyName(std::string_view name) : size_(static_cast<uint8_t>(name.size())) {
   std::copy(name.begin(), name.end(), bytes_.begin());
 }

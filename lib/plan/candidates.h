@@ -14,7 +14,7 @@ struct JudgementInputs {
   const PolicySet& policies;
   const PlanSettings& settings;
   const Environment& environment;
-  SegmentType segment_type;
+  SegmentType segment_type = SegmentType::kMemory;
   MemoryLocation local_memory;  // where the hop between the hosts begins and ends: with staging, host memory
   MemoryLocation remote_memory;
 };

@@ -79,16 +79,16 @@ Stage copyStage(const MemoryLocation& memory, bool on_peer, uint64_t bytes, cons
 std::vector<Stage> stagedPath(const Judged& judged, const RequestedIntent& requested, const EffectivePolicy& effective,
                               const TransferShape& shape, const PlanSettings& settings) {
   const uint64_t bytes = requested.length;
-  const auto needsCopy = [&](const MemoryLocation& memory) {
+  const auto needs_copy = [&](const MemoryLocation& memory) {
     return settings.force_staging || memory.kind != MemoryKind::kCpu;
   };
   std::vector<Stage> stages;
   const bool write = requested.opcode == Opcode::kWrite;
   const MemoryLocation& from = write ? shape.local_memory : shape.remote_memory;
   const MemoryLocation& to = write ? shape.remote_memory : shape.local_memory;
-  if (needsCopy(from)) stages.push_back(copyStage(from, !write, bytes, settings));
+  if (needs_copy(from)) stages.push_back(copyStage(from, !write, bytes, settings));
   stages.push_back(transferStage(judged, effective, bytes, settings.staging_chunk_bytes, settings));
-  if (needsCopy(to)) stages.push_back(copyStage(to, write, bytes, settings));
+  if (needs_copy(to)) stages.push_back(copyStage(to, write, bytes, settings));
   return stages;
 }
 

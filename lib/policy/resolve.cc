@@ -79,12 +79,12 @@ Error takeTransports(const RequestedIntent& requested, const TransferShape& shap
 
   const Transport hint = requested.transport_hint;
   if (hint != Transport::kUnspec) {
-    const auto hintError = [hint](Reason reason) {
+    const auto hint_error = [hint](Reason reason) {
       return Error{reason, Field::kTransportHint, -1, std::string(nameOf(hint)), {}};
     };
-    if (!built.has(hint)) return hintError(Reason::kTransportNotBuilt);
-    if (!list.has(hint)) return hintError(Reason::kHintNotInPolicy);
-    if (allowed && !allowed->has(hint)) return hintError(Reason::kHintNotInContract);
+    if (!built.has(hint)) return hint_error(Reason::kTransportNotBuilt);
+    if (!list.has(hint)) return hint_error(Reason::kHintNotInPolicy);
+    if (allowed && !allowed->has(hint)) return hint_error(Reason::kHintNotInContract);
   }
   for (Transport transport : list) {
     if (!allowed || allowed->has(transport)) {

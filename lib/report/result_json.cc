@@ -8,16 +8,16 @@ namespace {
 // `requested` stands as far as normalization came; what it did not reach is null.
 void writeRequested(JsonWriter& json, const RequestedIntent& requested, const Redactor& redactor) {
   const auto reached = [&](Normalized step) { return requested.normalized >= step; };
-  const auto fieldIf = [&](Normalized step, std::string_view key, auto value) {
+  const auto field_if = [&](Normalized step, std::string_view key, auto value) {
     reached(step) ? json.field(key, value) : json.nullField(key);
   };
   json.beginObject();
   json.field("surface", nameOf(requested.surface));
-  fieldIf(Normalized::kLayout, "schema_version", uint64_t{requested.schema_version});
-  fieldIf(Normalized::kArguments, "opcode", nameOf(requested.opcode));
-  fieldIf(Normalized::kArguments, "length", requested.length);
-  fieldIf(Normalized::kIntentType, "intent_type", nameOf(requested.intent_type));
-  fieldIf(Normalized::kPriority, "requested_priority", nameOf(requested.priority));
+  field_if(Normalized::kLayout, "schema_version", uint64_t{requested.schema_version});
+  field_if(Normalized::kArguments, "opcode", nameOf(requested.opcode));
+  field_if(Normalized::kArguments, "length", requested.length);
+  field_if(Normalized::kIntentType, "intent_type", nameOf(requested.intent_type));
+  field_if(Normalized::kPriority, "requested_priority", nameOf(requested.priority));
   json.key("deadline");
   if (reached(Normalized::kDeadline)) {
     const bool given = requested.deadline.state != DeadlineState::kNone;
@@ -34,8 +34,8 @@ void writeRequested(JsonWriter& json, const RequestedIntent& requested, const Re
   } else {
     json.field("policy_name", redactor.policy(requested.policy_name.view()));
   }
-  fieldIf(Normalized::kAll, "transport_hint", nameOf(requested.transport_hint));
-  fieldIf(Normalized::kFlags, "flags", requested.flags);
+  field_if(Normalized::kAll, "transport_hint", nameOf(requested.transport_hint));
+  field_if(Normalized::kFlags, "flags", requested.flags);
   json.endObject();
 }
 

@@ -137,7 +137,7 @@ class ContractRules {
 };
 
 std::string priorityRule(const EffectivePolicy& effective, const ContractRules& rules) {
-  const std::string ceiling = rules.of(effective.contract->priority.layer, "priority");
+  std::string ceiling = rules.of(effective.contract->priority.layer, "priority");
   switch (effective.priority_rule) {
     case PriorityRule::kAsRequested: return "as requested";
     case PriorityRule::kContractCeiling: return ceiling;
