@@ -76,7 +76,6 @@ class Corpus(Case):
                 seen.add(vector["expect"].get("reason"))
                 seen.update(downgrade["reason"] for downgrade in vector["expect"].get("downgrades", []))
         schema = json.loads((SOURCE / "schemas/results.schema.json").read_text())
-        text = json.dumps(schema)
         inexpressible = {
             "admission_queue_full", "canceled", "timeout", "peer_unreachable", "peer_lost", "auth_failed", "stale_segment",
             "registration_failed", "resource_exhausted", "io_error", "bad_configuration", "internal", "count_overflow",
@@ -85,7 +84,6 @@ class Corpus(Case):
         reasons = set(schema["definitions"]["error"]["properties"]["reason"]["enum"])
         self.assertGreater(len(reasons), 40)
         self.assertEqual(reasons - seen - inexpressible, set())
-        self.assertIn("tail_ignored", text)
 
     def test_configurations_of_the_deployed_kind_are_good(self):
         paths = sorted((CORPUS / "configs").glob("*.json"))
