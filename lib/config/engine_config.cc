@@ -44,10 +44,10 @@ void readPlace(ObjectReader& top, EngineConfig& config) {
 }
 
 void readDecisions(ObjectReader& top, UnusedKeys& unused, EngineConfig& config) {
-  if (const auto tenant = readTenant(top, "tenant")) config.tenant = *tenant;
-  config.validation_mode = readMode(top, "validation_mode").value_or(config.validation_mode);
-  config.max_failover_attempts = static_cast<uint32_t>(
-      top.unsignedInteger("max_failover_attempts", 0, UINT32_MAX).value_or(config.max_failover_attempts));
+  config.tenant = readTenant(top, "tenant");
+  config.validation_mode = readMode(top, "validation_mode");
+  config.plan.max_failover_attempts = static_cast<uint32_t>(
+      top.unsignedInteger("max_failover_attempts", 0, UINT32_MAX).value_or(config.plan.max_failover_attempts));
   // The transports come first: policies refer to their pools.
   if (const JsonValue* value = top.take("transports")) {
     readTransportSections(*value, top.pointerOf("transports"), top.faults(), unused, config.policies, config.plan);

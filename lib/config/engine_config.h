@@ -21,11 +21,10 @@ enum class MetadataType : uint8_t { kP2p, kEtcd, kRedis, kHttp };
 
 // A configuration as this suite uses it. Immutable once read.
 struct EngineConfig {
-  PolicyName tenant{"default"};
-  ValidationMode validation_mode = ValidationMode::kStrict;
+  std::optional<PolicyName> tenant;               // absent: "default"
+  std::optional<ValidationMode> validation_mode;  // absent: strict
   PolicySet policies;
   PlanSettings plan;
-  uint32_t max_failover_attempts = 3;
   std::optional<std::string> local_segment_name;
   MetadataType metadata_type = MetadataType::kP2p;
   std::string rpc_server_hostname;  // "" unset

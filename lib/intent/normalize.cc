@@ -81,7 +81,11 @@ Error takeDeadline(const RequestFields& fields, uint64_t now_ns, RequestedIntent
   uint64_t deadline_ns = fields.deadline.ns;
   if (fields.deadline.kind == DeadlineInput::Kind::kBudget) {
     const auto converted = deadlineAfter(now_ns, fields.deadline.ns);
-    if (!converted) return errorAt(converted.error(), Field::kDeadlineNs, fields.deadline.ns);
+    if (!converted) {
+      Error error = errorAt(converted.error(), Field::kDeadlineNs, fields.deadline.ns);
+      if (error.reason == Reason::kDeadlineOutOfRange) error.detail = "the value is the budget that was given";
+      return error;
+    }
     deadline_ns = *converted;
   } else if (deadline_ns == 0) {
     return {};
@@ -89,7 +93,7 @@ Error takeDeadline(const RequestFields& fields, uint64_t now_ns, RequestedIntent
   constexpr auto kClockMax = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
   const bool expired = deadline_ns <= now_ns;
   if (deadline_ns > kClockMax || (!expired && deadline_ns - now_ns > kDeadlineHorizonNs)) {
-    return errorAt(Reason::kDeadlineOutOfRange, Field::kDeadlineNs, fields.deadline.ns);
+    return errorAt(Reason::kDeadlineOutOfRange, Field::kDeadlineNs, deadline_ns);
   }
   out.deadline = expired ? Deadline{DeadlineState::kExpired, deadline_ns, 0}
                          : Deadline{DeadlineState::kPending, deadline_ns, deadline_ns - now_ns};

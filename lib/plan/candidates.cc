@@ -53,10 +53,11 @@ std::optional<Rejected> rejectedForNics(const NicResult& result) {
       return rejected(RejectReason::kDeviceMissing,
                       "the policy entry names the device " + result.subject + ", which this host lacks");
     case NicFailure::kNoUsableLocal:
-      return rejected(RejectReason::kDeviceMissing, "no RDMA device of this host can be used");
+      return rejected(RejectReason::kDeviceMissing,
+                      "no RDMA device of this host may be used and has an address that serves");
     case NicFailure::kNoRemoteNic: return rejected(RejectReason::kPeerLacks, "the peer has no RDMA device");
     case NicFailure::kNoUsableRemote:
-      return rejected(RejectReason::kPeerLacks, "no RDMA device of the peer can be used");
+      return rejected(RejectReason::kPeerLacks, "no RDMA device of the peer has an address that serves");
     case NicFailure::kNoCommonAddress:
       return rejected(RejectReason::kPeerLacks, "no pair of RDMA devices shares a link layer and an address family");
     case NicFailure::kNoGpuDirect:

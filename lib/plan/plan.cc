@@ -32,12 +32,16 @@ std::string messageOf(const Rejected& rejected) {
     case RejectReason::kNotBuilt: return "this build does not contain it";
     case RejectReason::kDisabled: return rejected.detail.empty() ? "it is switched off here" : rejected.detail;
     case RejectReason::kNotSameMachine: return "the peer is on another machine";
-    case RejectReason::kQpPoolMissing: return "no queue pair pool is named " + rejected.detail;
+    case RejectReason::kQpPoolMissing:
+      return rejected.detail.empty() ? "its queue pair pool is not declared"
+                                     : "no queue pair pool is named " + rejected.detail;
     case RejectReason::kPeerLacks: return rejected.detail.empty() ? "the peer does not serve it" : rejected.detail;
     case RejectReason::kUnhealthy: return "it is paused after repeated failures";
     case RejectReason::kHintExcluded: return "it could carry the request, but the hint asks for another";
     case RejectReason::kMemoryPairUnsupported:
-    case RejectReason::kDeviceMissing: return rejected.detail;
+      return rejected.detail.empty() ? "it does not move bytes between these memories" : rejected.detail;
+    case RejectReason::kDeviceMissing:
+      return rejected.detail.empty() ? "an RDMA device that it needs is not there" : rejected.detail;
   }
   return "";
 }

@@ -70,7 +70,8 @@ struct ExecutionPlan {
   Transport primary = Transport::kUnspec;
   std::string_view transport_policy;  // "" none
   std::vector<Stage> stages;
-  TransportList fallbacks;         // in the order they are tried
+  TransportList fallbacks;         // in the order they are tried, each by the way that is then open to it
+  bool fallbacks_cut = false;      // max_failover_attempts leaves some out
   std::vector<Rejected> rejected;  // in the order they were judged
 };
 

@@ -10,22 +10,15 @@ namespace {
 
 constexpr MemoryLocation kStagingMemory{MemoryKind::kCpu, -1};
 
+// What became of one candidate: a way to carry the request, or why there is none.
 struct Judged {
-  Transport transport;
+  Transport transport = Transport::kUnspec;
   Verdict verdict;
+  PathKind path = PathKind::kDirect;
+
+  bool usable() const { return !verdict.rejected; }
+  bool usable(PathKind kind) const { return usable() && path == kind; }
 };
-
-std::vector<Judged> judgeAll(const JudgementInputs& inputs) {
-  std::vector<Judged> judged;
-  for (Transport transport : candidatesOf(inputs.effective, inputs.environment)) {
-    judged.push_back({transport, judge(transport, inputs)});
-  }
-  return judged;
-}
-
-bool anyUsable(const std::vector<Judged>& judged) {
-  return std::any_of(judged.begin(), judged.end(), [](const Judged& j) { return !j.verdict.rejected; });
-}
 
 // Why the request cannot go through host buffers; "" when it can.
 std::string stagingObstacle(const TransferShape& shape, const Environment& environment) {
@@ -37,6 +30,37 @@ std::string stagingObstacle(const TransferShape& shape, const Environment& envir
   };
   const std::string local = obstacle(environment.local, shape.local_memory, "this host");
   return local.empty() ? obstacle(environment.peer, shape.remote_memory, "the peer") : local;
+}
+
+// Judges every candidate: directly, and through host buffers where that does not work or is not wanted.
+std::vector<Judged> judgeAll(const JudgementInputs& direct, const TransferShape& shape) {
+  JudgementInputs staged = direct;
+  staged.local_memory = staged.remote_memory = kStagingMemory;
+  const bool force = direct.settings.force_staging;
+  const std::string obstacle = stagingObstacle(shape, direct.environment);
+  std::vector<Judged> all;
+  for (Transport transport : candidatesOf(direct.effective, direct.environment)) {
+    Judged judged{transport, judge(transport, direct), PathKind::kDirect};
+    if (force && judged.usable() && !obstacle.empty()) {
+      judged.verdict.rejected =
+          Rejected{transport, RejectReason::kMemoryPairUnsupported, "staging.force is set, but " + obstacle};
+    } else if (obstacle.empty() && (force || !judged.usable())) {
+      judged = {transport, judge(transport, staged), PathKind::kStaged};
+    }
+    all.push_back(std::move(judged));
+  }
+  return all;
+}
+
+// The one to begin with: the hinted one or none; without a hint the first that goes directly, else the first at all.
+const Judged* choosePrimary(const std::vector<Judged>& all, Transport hint) {
+  const auto first = [&all](auto wanted) {
+    const auto it = std::find_if(all.begin(), all.end(), wanted);
+    return it == all.end() ? nullptr : &*it;
+  };
+  if (hint != Transport::kUnspec) return first([hint](const Judged& j) { return j.usable() && j.transport == hint; });
+  const Judged* direct = first([](const Judged& j) { return j.usable(PathKind::kDirect); });
+  return direct != nullptr ? direct : first([](const Judged& j) { return j.usable(); });
 }
 
 uint64_t slicesOf(uint64_t bytes, uint64_t slice_bytes) {
@@ -105,48 +129,30 @@ std::string reasonsOf(const std::vector<Rejected>& rejected) {
 
 PlanOutcome makePlan(const RequestedIntent& requested, const EffectivePolicy& effective, const TransferShape& shape,
                      const PolicySet& policies, const PlanSettings& settings, const Environment& environment) {
-  JudgementInputs inputs{effective,          policies,           settings,           environment,
-                         shape.segment_type, shape.local_memory, shape.remote_memory};
+  const JudgementInputs inputs{effective,          policies,           settings,           environment,
+                               shape.segment_type, shape.local_memory, shape.remote_memory};
+  const std::vector<Judged> all = judgeAll(inputs, shape);
+  const Judged* primary = choosePrimary(all, requested.transport_hint);
+
   PlanOutcome outcome;
   ExecutionPlan& plan = outcome.plan;
   if (effective.transport_policy != nullptr) plan.transport_policy = effective.transport_policy->name;
-
-  std::vector<Judged> judged = judgeAll(inputs);
-  const bool has_direct = anyUsable(judged);
-  if (settings.force_staging || !has_direct) {
-    const std::string obstacle = stagingObstacle(shape, environment);
-    if (obstacle.empty()) {
-      plan.path_kind = PathKind::kStaged;
-      inputs.local_memory = kStagingMemory;
-      inputs.remote_memory = kStagingMemory;
-      judged = judgeAll(inputs);
-    } else if (has_direct) {
-      for (Judged& candidate : judged) {
-        if (candidate.verdict.rejected) continue;
-        candidate.verdict.rejected = Rejected{candidate.transport, RejectReason::kMemoryPairUnsupported,
-                                              "staging.force is set, but " + obstacle};
-      }
-    }
-  }
-
-  const Transport hint = requested.transport_hint;
-  const Judged* primary = nullptr;
-  for (const Judged& candidate : judged) {
-    if (candidate.verdict.rejected) {
-      plan.rejected.push_back(*candidate.verdict.rejected);
-    } else if (primary != nullptr) {
-      plan.fallbacks.add(candidate.transport);
-    } else if (hint == Transport::kUnspec || hint == candidate.transport) {
-      primary = &candidate;
-    } else {
-      plan.rejected.push_back({candidate.transport, RejectReason::kHintExcluded, {}});
+  for (const Judged& judged : all) {
+    if (!judged.usable()) {
+      plan.rejected.push_back(*judged.verdict.rejected);
+    } else if (primary == nullptr) {
+      plan.rejected.push_back({judged.transport, RejectReason::kHintExcluded, {}});
+    } else if (&judged != primary && plan.fallbacks.size() < settings.max_failover_attempts) {
+      plan.fallbacks.add(judged.transport);
+    } else if (&judged != primary) {
+      plan.fallbacks_cut = true;
     }
   }
   if (primary == nullptr) {
-    if (hint != Transport::kUnspec) {
+    if (requested.transport_hint != Transport::kUnspec) {
       // The hint is the first of the authorized transports, so its own reason is the first rejection.
-      outcome.error = {Reason::kHintUnavailable, Field::kTransportHint, -1, std::string(nameOf(hint)),
-                       messageOf(plan.rejected.front())};
+      outcome.error = {Reason::kHintUnavailable, Field::kTransportHint, -1,
+                       std::string(nameOf(requested.transport_hint)), messageOf(plan.rejected.front())};
     } else {
       outcome.error = {Reason::kNoTransport, Field::kNone, -1, {}, reasonsOf(plan.rejected)};
     }
@@ -154,6 +160,7 @@ PlanOutcome makePlan(const RequestedIntent& requested, const EffectivePolicy& ef
   }
 
   plan.primary = primary->transport;
+  plan.path_kind = primary->path;
   if (plan.path_kind == PathKind::kStaged) {
     plan.stages = stagedPath(*primary, requested, effective, shape, settings);
   } else {

@@ -26,6 +26,7 @@ struct PlanSettings {
   std::vector<std::string> rdma_whitelist;
   std::vector<std::string> rdma_blacklist;
   std::optional<int> gid_index;  // absent: choose
+  uint32_t max_failover_attempts = 3;
 };
 
 struct PlanOutcome {

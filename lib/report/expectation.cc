@@ -13,15 +13,29 @@ std::string textOf(const JsonValue& value) {
   return text;
 }
 
+// The value of a number in whichever of the three kinds it was written.
+double numberOf(const JsonValue& value) {
+  if (value.kind == JsonValue::Kind::kInteger) return static_cast<double>(value.integer);
+  return value.kind == JsonValue::Kind::kUnsigned ? static_cast<double>(value.unsigned_integer) : value.number;
+}
+
+bool isNumber(const JsonValue& value) {
+  return value.kind == JsonValue::Kind::kInteger || value.kind == JsonValue::Kind::kUnsigned ||
+         value.kind == JsonValue::Kind::kDouble;
+}
+
 bool sameScalar(const JsonValue& a, const JsonValue& b) {
+  // 4096.0 is the integer 4096; two integers are compared with all their bits below.
+  const bool fraction = a.kind == JsonValue::Kind::kDouble || b.kind == JsonValue::Kind::kDouble;
+  if (fraction && isNumber(a) && isNumber(b)) return numberOf(a) == numberOf(b);
   if (a.kind != b.kind) return false;
   switch (a.kind) {
     case JsonValue::Kind::kNull: return true;
     case JsonValue::Kind::kBool: return a.boolean == b.boolean;
     case JsonValue::Kind::kInteger: return a.integer == b.integer;
     case JsonValue::Kind::kUnsigned: return a.unsigned_integer == b.unsigned_integer;
-    case JsonValue::Kind::kDouble: return a.number == b.number;
     case JsonValue::Kind::kString: return a.string == b.string;
+    case JsonValue::Kind::kDouble:
     case JsonValue::Kind::kArray:
     case JsonValue::Kind::kObject: return false;
   }

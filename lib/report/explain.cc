@@ -72,11 +72,12 @@ Error readFields(const Vector& vector, RequestFields& out) {
 
 template <typename T>
 T choose(const std::optional<T>& vector, const std::optional<T>& option, const std::optional<T>& header,
-         const T& configuration, SettingSource& source) {
+         const std::optional<T>& configuration, const T& absent, SettingSource& source) {
   if (vector) return source = SettingSource::kVector, *vector;
   if (option) return source = SettingSource::kOption, *option;
   if (header) return source = SettingSource::kFile, *header;
-  return source = SettingSource::kConfiguration, configuration;
+  if (configuration) return source = SettingSource::kConfiguration, *configuration;
+  return source = SettingSource::kDefault, absent;
 }
 
 }  // namespace
@@ -86,7 +87,8 @@ std::string_view describe(SettingSource source) {
     case SettingSource::kVector: return "of the vector";
     case SettingSource::kOption: return "of the command line";
     case SettingSource::kFile: return "of the file's header";
-    case SettingSource::kConfiguration: return "of the configuration, or its default";
+    case SettingSource::kConfiguration: return "of the configuration";
+    case SettingSource::kDefault: return "by default";
   }
   return "";
 }
@@ -95,10 +97,10 @@ Result explain(const Vector& vector, const VectorHeader& header, const ExplainCo
   Result result;
   result.name = vector.name;
   result.index = vector.index;
-  result.mode =
-      choose(vector.mode, context.option_mode, header.mode, context.config.validation_mode, result.mode_source);
-  const PolicyName tenant =
-      choose(vector.tenant, context.option_tenant, header.tenant, context.config.tenant, result.tenant_source);
+  result.mode = choose(vector.mode, context.option_mode, header.mode, context.config.validation_mode,
+                       ValidationMode::kStrict, result.mode_source);
+  const PolicyName tenant = choose(vector.tenant, context.option_tenant, header.tenant, context.config.tenant,
+                                   PolicyName("default"), result.tenant_source);
   result.shape.segment_type = vector.target_type;
   result.shape.local_memory = vector.source_memory;
   result.shape.remote_memory = vector.target_memory;

@@ -23,15 +23,15 @@ struct ExplainContext {
 };
 
 // Who set the tenant or the mode, the strongest first.
-enum class SettingSource : uint8_t { kVector, kOption, kFile, kConfiguration };
+enum class SettingSource : uint8_t { kVector, kOption, kFile, kConfiguration, kDefault };
 std::string_view describe(SettingSource source);
 
 struct Result {
   std::string_view name;  // of the vector, which must outlive it
   size_t index = 0;
   ValidationMode mode = ValidationMode::kStrict;
-  SettingSource mode_source = SettingSource::kConfiguration;
-  SettingSource tenant_source = SettingSource::kConfiguration;
+  SettingSource mode_source = SettingSource::kDefault;
+  SettingSource tenant_source = SettingSource::kDefault;
   TransferShape shape;
   Decision decision;
 };

@@ -57,7 +57,7 @@ GidAddress Redactor::gid(const GidAddress& address) const {
   const bool link_local = gid_class == GidClass::kLinkLocal;
   GidAddress shown = address;
   if (level_ == Redaction::kDefault) {
-    std::fill(shown.begin() + (ipv4 ? 14 : 8), shown.end(), uint8_t{0});
+    std::fill(shown.begin() + (ipv4 ? 15 : 8), shown.end(), uint8_t{0});
     if (link_local) shown.back() = 1;  // without any host bit it would be no address at all
     return shown;
   }
@@ -85,18 +85,36 @@ Environment Redactor::environment(const Environment& environment) const {
   return redacted;
 }
 
-std::string Redactor::devicesIn(std::string_view text, const Environment& environment) const {
-  if (level_ != Redaction::kStrict) return std::string(text);
+namespace {
+
+// An address whose host bits are hidden, written so that nobody takes it for a real one; other words as they are.
+std::string marked(std::string_view word) {
+  if (word.ends_with(".0") && parseGid(fmt::format("::ffff:{}", word)))
+    return std::string(word.substr(0, word.size() - 1)) + "x";
+  if (word == "fe80::1" || (word.ends_with("::") && parseGid(word))) {
+    return std::string(word.substr(0, word.rfind(':') + 1)) + "/64";
+  }
+  return std::string(word);
+}
+
+}  // namespace
+
+std::string Redactor::sentence(std::string_view text, const Environment& environment) const {
+  if (level_ == Redaction::kNone) return std::string(text);
   std::set<std::string_view> devices;
   for (const HostInventory* host : {&environment.local, &environment.peer}) {
     for (const Nic& nic : host->nics) devices.insert(nic.name);
   }
-  constexpr std::string_view kWordBreaks = " ,;:()";
+  constexpr std::string_view kWordBreaks = " ,;()";
   std::string shown;
   while (!text.empty()) {
     const size_t end = std::min(text.find_first_of(kWordBreaks), text.size());
     const std::string_view word = text.substr(0, end);
-    shown += devices.contains(word) ? device(word) : std::string(word);
+    if (level_ == Redaction::kDefault) {
+      shown += marked(word);
+    } else {
+      shown += devices.contains(word) ? device(word) : std::string(word);
+    }
     if (end < text.size()) shown += text[end];
     text.remove_prefix(std::min(end + 1, text.size()));
   }
@@ -111,8 +129,11 @@ ErrorValue Redactor::value(const Error& error) const {
 std::string Redactor::message(const Error& error) const {
   if (level_ != Redaction::kStrict) return messageOf(error);
   Error shown = error;
-  shown.value = value(error);
-  shown.detail.clear();  // may name devices
+  if (const auto* name = std::get_if<std::string>(&error.value); name != nullptr && error.field == Field::kPolicyName) {
+    shown.value = policy(*name);
+  }
+  // What only the place knew may name devices; of a plan without transport it names only reasons.
+  if (error.reason != Reason::kNoTransport) shown.detail.clear();
   return messageOf(shown);
 }
 

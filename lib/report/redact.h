@@ -36,14 +36,15 @@ class Redactor {
   // "<tenant>.default", "<tenant>.<intent>", or one of the two names without a tenant.
   std::string matchedPolicy(std::string_view name) const;
 
-  // By default without its host bits: the last 16 of an IPv4-mapped address, the last 64 of any other. In strict a
+  // By default without its host bits: the last 8 of an IPv4-mapped address, the last 64 of any other. In strict a
   // pseudonym.
   GidAddress gid(const GidAddress& address) const;
 
   // The environment with its addresses redacted; names stay, for the order of equal devices depends on them.
   Environment environment(const Environment& environment) const;
-  // A sentence with the names of the environment's devices replaced.
-  std::string devicesIn(std::string_view text, const Environment& environment) const;
+  // A sentence about a redacted environment: by default its shortened addresses are marked ("10.1.2.x", "fe80::/64"),
+  // in strict the names of the environment's devices are replaced.
+  std::string sentence(std::string_view text, const Environment& environment) const;
 
   // The error's value as it may be shown.
   ErrorValue value(const Error& error) const;

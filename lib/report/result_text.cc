@@ -136,6 +136,12 @@ class ContractRules {
   Contract contract_;
 };
 
+std::string_view intentRule(const RequestedIntent& requested) {
+  const bool unknown = std::any_of(requested.downgrades.begin(), requested.downgrades.end(),
+                                   [](const Downgrade& d) { return d.reason == DowngradeReason::kUnknownIntentType; });
+  return unknown ? "in place of the unknown value" : "as requested";
+}
+
 std::string priorityRule(const EffectivePolicy& effective, const ContractRules& rules) {
   std::string ceiling = rules.of(effective.contract->priority.layer, "priority");
   switch (effective.priority_rule) {
@@ -189,7 +195,7 @@ void effectiveRows(Page& page, const Result& result, const ExplainContext& conte
   std::vector<std::string_view> unset;
   const auto row = [&](std::string_view key, bool set, const std::string& value, const std::string& rule) {
     if (set || style.verbose) {
-      page.row(key, set ? value : "none", set ? rule : "default");
+      page.row(key, set ? value : key == "devices" ? "all" : "none", set ? rule : "default");
     } else {
       unset.push_back(key);
     }
@@ -201,7 +207,7 @@ void effectiveRows(Page& page, const Result& result, const ExplainContext& conte
 
   page.section("effective");
   page.row("tenant", redactor.tenant(effective.tenant.view()), describe(result.tenant_source));
-  page.row("intent_type", nameOf(effective.intent_type), "as requested");
+  page.row("intent_type", nameOf(effective.intent_type), intentRule(result.decision.requested));
   page.row("priority", nameOf(effective.priority), priorityRule(effective, rules));
   page.row(
       "matched_policy", redactor.matchedPolicy(contract.matched_policy),
@@ -260,7 +266,7 @@ void nicRows(Page& page, const Result& result, PathKind path_kind, const Explain
   const NicTrace trace = traceNics(*result.decision.effective, result.shape, path_kind, context.config.policies,
                                    context.config.plan, shown);
   const auto safe = [&](const std::string& text) {
-    return escapeForTerminal(redactor.devicesIn(text, context.environment));
+    return escapeForTerminal(redactor.sentence(text, context.environment));
   };
   page.row("nics", safe(trace.pair));
   if (!style.verbose) return;
@@ -300,7 +306,8 @@ void planRows(Page& page, const Result& result, const ExplainContext& context, c
   if (plan.primary == Transport::kRdma || nicsMatter(plan.rejected, result, context.environment)) {
     nicRows(page, result, plan.path_kind, context, redactor, style);
   }
-  page.row("then", namesText(plan.fallbacks, "nothing else: a failure is final"));
+  const std::string limit = fmt::format("max_failover_attempts {}", context.config.plan.max_failover_attempts);
+  page.row("then", namesText(plan.fallbacks, "nothing else: a failure is final"), plan.fallbacks_cut ? limit : "");
   rejectedRows(page, plan.rejected, redactor);
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tent-explain as its users meet it: answers, exit codes, faults with their places, streams, pipes and interruption.
+"""tent-explain as its users meet it: answers, settings, exit codes, and faults with their places.
 
     explain_test.py TENT_EXPLAIN SOURCE_DIR
 """
@@ -8,52 +8,11 @@ import json
 import os
 import pty
 import re
-import resource
-import signal
 import subprocess
 import sys
-import tempfile
-import threading
 import unittest
-from pathlib import Path
 
-EXPLAIN = Path(sys.argv.pop(1)).resolve()
-SOURCE = Path(sys.argv.pop(1)).resolve()
-CORPUS = SOURCE / "corpus"
-FAULT = re.compile(r"^(?P<file>[^:]+):(?P<line>\d+):(?P<column>\d+): (?P<pointer>/[^:]*): (?P<message>.+)$")
-GOOD = '{"name":"good","request":{"length":4096}}'
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
-
-    def write(self, name, content):
-        path = self.root / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    def explain(self, *arguments, **options):
-        options.setdefault("stdin", subprocess.DEVNULL)
-        if "input" in options:
-            del options["stdin"]
-        return subprocess.run([EXPLAIN, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              check=False, cwd=self.root, timeout=120, **options)
-
-    def one_fault(self, result, file, line=None, column=None, text=""):
-        """The single fault that was printed; the exit code must be the one of bad input."""
-        self.assertEqual(result.returncode, 3, result.stderr)
-        lines = result.stderr.splitlines()
-        self.assertEqual(len(lines), 1, result.stderr)
-        fault = FAULT.match(lines[0])
-        self.assertIsNotNone(fault, lines[0])
-        self.assertEqual(fault["file"], str(file))
-        if line is not None:
-            self.assertEqual((int(fault["line"]), int(fault["column"])), (line, column), lines[0])
-        self.assertIn(text, fault["message"])
-        return fault
+from explain_case import CORPUS, EXPLAIN, FAULT, GOOD, SOURCE, Case
 
 
 class Corpus(Case):
@@ -238,7 +197,8 @@ class Usage(Case):
         for arguments in ([], ["--no-such-option", good], ["--mode", "lax", good], ["--tenant", "a b", good],
                           ["--now", "0", good], ["--now", "x", good], ["--now", "18446744073709551616", good],
                           ["--format", "xml", good], ["--redact", "some", good], ["--check", "--lint", good],
-                          ["--probe", "--env", good, good], ["--lint"]):
+                          ["--probe", "--env", good, good], ["--lint"], ["--lint", "--format", "json", good],
+                          ["-", "-"], ["--config", "-", "-"]):
             result = self.explain(*arguments)
             self.assertEqual((result.returncode, result.stdout), (2, ""), arguments)
             self.assertTrue(result.stderr.strip(), arguments)
@@ -305,96 +265,19 @@ class Malformed(Case):
         self.assertIn('did you mean "length"', result.stderr)
         self.assertIn(f"{path}:3:", result.stderr)
 
+    def test_one_kind_of_file_is_not_taken_for_another(self):
+        vectors = self.write("v.json", '{"schema_version": 1, "vector": []}')
+        self.assertIn('did you mean "vectors"', self.explain("--lint", vectors).stderr)
+        environment = CORPUS / "environments/host-only.json"
+        self.one_fault(self.explain("--config", environment, self.write("v.ndjson", GOOD)), environment,
+                       text="is this a file of intent vectors, or an environment?")
+
     def test_a_faulty_line_leaves_the_others(self):
         path = self.write("v.ndjson", GOOD + "\n{\n\n" + GOOD + "\n" + "x" * 2_000_000 + "\n" + GOOD)
         result = self.explain("--format", "ndjson", path)
         self.assertEqual(result.returncode, 3)
         self.assertEqual([json.loads(line)["index"] for line in result.stdout.splitlines()], [0, 2, 4])
         self.assertEqual([line.split(":")[1] for line in result.stderr.splitlines()], ["2", "5"])
-
-
-class Streams(Case):
-    def test_standard_input_by_dash_and_by_its_device(self):
-        for name in ("-", "/dev/stdin"):
-            result = self.explain("--format", "ndjson", name, input=GOOD + "\n" + GOOD)
-            self.assertEqual((result.returncode, len(result.stdout.splitlines())), (0, 2), result.stderr)
-        document = '{"schema_version": 1, "vectors": [' + GOOD + "]}"
-        self.assertEqual(self.explain("--format", "ndjson", "-", input=document).stdout.count("\n"), 1)
-
-    def test_a_fifo_is_answered_line_by_line_while_it_is_written(self):
-        fifo = self.root / "fifo"
-        os.mkfifo(fifo)
-        with subprocess.Popen([EXPLAIN, "--format", "ndjson", fifo], stdout=subprocess.PIPE, text=True) as process:
-            with open(fifo, "w", encoding="utf-8") as writer:
-                for index in range(3):
-                    writer.write(GOOD + "\n")
-                    writer.flush()
-                    self.assertEqual(json.loads(process.stdout.readline())["index"], index)
-            self.assertEqual(process.wait(timeout=60), 0)
-
-    def test_a_broken_output_pipe_ends_quietly(self):
-        path = self.write("v.ndjson", (GOOD + "\n") * 20_000)
-        with subprocess.Popen([EXPLAIN, "--format", "ndjson", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            process.stdout.readline()
-            process.stdout.close()
-            self.assertEqual(process.stderr.read(), b"")
-            self.assertEqual(process.wait(timeout=60), 0)
-
-    def test_a_full_disk_is_an_error_of_the_environment(self):
-        with open("/dev/full", "wb") as full:
-            result = subprocess.run([EXPLAIN, CORPUS / "quickstart/intents.json"], stdout=full, stderr=subprocess.PIPE,
-                                    text=True, check=False)
-        self.assertEqual(result.returncode, 4)
-        self.assertIn("No space left on device", result.stderr)
-
-    def test_an_interruption_still_reports_what_was_done(self):
-        fifo = self.root / "fifo"
-        os.mkfifo(fifo)
-        with subprocess.Popen([EXPLAIN, "--format", "json", fifo], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            with open(fifo, "w", encoding="utf-8") as writer:
-                writer.write(GOOD + "\n")
-                writer.flush()
-                start = b""
-                while b'"index":0' not in start:  # once the result is out, the next line is being waited for
-                    start += os.read(process.stdout.fileno(), 65536)
-                process.send_signal(signal.SIGINT)
-                document = json.loads(start + process.stdout.read())
-            self.assertEqual(process.wait(timeout=60), 130)
-        self.assertEqual((len(document["results"]), document["summary"]["interrupted"]), (1, True))
-
-    def test_an_interruption_ends_the_wait_for_a_fifo_that_nobody_writes(self):
-        fifo = self.root / "fifo"
-        os.mkfifo(fifo)
-        with subprocess.Popen([EXPLAIN, fifo], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            process.stdout.read(1)  # the heading is printed before it waits
-            process.send_signal(signal.SIGTERM)
-            self.assertEqual(process.wait(timeout=60), 130)
-            self.assertEqual(process.stderr.read(), b"")
-
-
-class Constant(Case):
-    """A long stream takes no more memory than a short one. TENT_STREAM_VECTORS says how many; sanitizers have their own costs."""
-
-    def test_a_long_stream_stays_under_64_mib(self):
-        count = int(os.environ.get("TENT_STREAM_VECTORS", "100000"))
-        line = (GOOD[:-2] + ',"intent_type":"foreground_get","deadline_budget":"5ms"}}\n').encode()
-        with subprocess.Popen([EXPLAIN, "--format", "ndjson", "--config", CORPUS / "workloads/config.json", "-"],
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-
-            def feed():
-                chunk = line * 1000
-                for _ in range(count // 1000):
-                    process.stdin.write(chunk)
-                process.stdin.close()
-
-            writer = threading.Thread(target=feed)
-            writer.start()
-            answered = sum(piece.count(b"\n") for piece in iter(lambda: process.stdout.read(1 << 20), b""))
-            writer.join()
-            self.assertEqual((process.wait(), answered), (0, count))
-        peak_mib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        if "TENT_SANITIZED" not in os.environ:
-            self.assertLess(peak_mib, 64)
 
 
 if __name__ == "__main__":

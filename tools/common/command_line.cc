@@ -1,6 +1,7 @@
 #include "common/command_line.h"
 
 #include <cstdlib>
+#include <iostream>
 #include <map>
 
 #include <unistd.h>
@@ -44,7 +45,9 @@ void addCommonOptions(CLI::App& app, CommonOptions& options) {
   app.add_flag("-v,--verbose", options.verbose, "Also what is not set, and how NICs were chosen");
   // NO_COLOR refuses when it is set to anything but nothing (no-color.org).
   const char* no_color = std::getenv("NO_COLOR");
-  options.color = no_color == nullptr || *no_color == '\0';
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  options.color = !dumb && (no_color == nullptr || *no_color == '\0');
   app.add_flag_callback(
       "--no-color", [&options] { options.color = false; }, "No colour, also on a terminal");
   app.set_version_flag("--version", versionText(app.get_name()));
@@ -57,7 +60,11 @@ std::optional<int> parseCommandLine(CLI::App& app, int argc, char** argv, Common
     options.color = options.color && isatty(STDOUT_FILENO) == 1;
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+    if (app.exit(error) != 0) return kExitUsage;
+    std::cout.flush();
+    if (std::cout) return kExitOk;
+    std::cerr << app.get_name() << ": standard output cannot be written\n";
+    return kExitEnvironment;
   }
 }
 

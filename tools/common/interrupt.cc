@@ -2,9 +2,13 @@
 
 #include <csignal>
 #include <cstdint>
+#include <initializer_list>
 
+#include <fcntl.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include "common/exit_code.h"
 
 namespace tent {
 namespace {
@@ -13,6 +17,7 @@ volatile std::sig_atomic_t stop_wanted = 0;
 int stop_fd = -1;
 
 extern "C" void onInterrupt(int) {
+  if (stop_wanted != 0) _exit(kExitInterrupted);
   stop_wanted = 1;
   const uint64_t one = 1;
   // An eventfd write of 1 cannot block here, and there is nobody to tell if it failed.
@@ -22,6 +27,10 @@ extern "C" void onInterrupt(int) {
 }  // namespace
 
 void catchInterrupts() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // Opened the wrong way round: to read what is for writing only, and the reverse, fails as it does on a closed one.
+    if (fcntl(fd, F_GETFD) == -1) open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
   stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   struct sigaction action {};
   action.sa_handler = onInterrupt;

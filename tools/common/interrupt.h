@@ -3,7 +3,10 @@
 
 namespace tent {
 
-// Installs the handlers, and ignores SIGPIPE so that a closed pipe is seen as an error of the write. Once a process.
+// Installs the handlers, and ignores SIGPIPE so that a closed pipe is seen as an error of the write. A second signal
+// ends the process at once, for when a stalled reader of the output keeps the first from taking effect. Also fills
+// standard descriptors that are closed, so that no other file takes their numbers: using them then fails. Once a
+// process, first of all.
 void catchInterrupts();
 
 bool interrupted();

@@ -9,8 +9,10 @@ namespace {
 VectorSourceOutcome readDocument(Input& input, const VectorSourceOptions& options, const TakeVector& take) {
   FaultList faults(input.name());
   VectorFile file;
-  if (const auto text = input.readAll(kMaxDocumentBytes); !text) {
-    if (!interrupted()) faults.error({}, "", text.error());
+  const auto text = input.readAll(kMaxDocumentBytes);
+  if (interrupted()) return {};  // what there is of the text is no fault of the file
+  if (!text) {
+    faults.error({}, "", text.error());
   } else if (const auto document = parseJson(*text, faults)) {
     file = readVectorFile(*document, faults, options.clock_pinned);
   }
@@ -43,7 +45,7 @@ VectorSourceOutcome readLines(Input& input, const VectorSourceOptions& options, 
   size_t index = 0;
   while (!interrupted()) {
     const auto line = input.nextLine(kMaxLineBytes);
-    if (line && !*line) break;
+    if (interrupted() || (line && !*line)) break;
     if (line && isBlank(**line)) continue;
     FaultList faults(input.name());
     std::optional<Vector> vector;
@@ -51,7 +53,7 @@ VectorSourceOutcome readLines(Input& input, const VectorSourceOptions& options, 
       vector = readLine(**line, input.lineNumber(), index, options.clock_pinned, faults);
     } else if (line.error() == Input::LineError::kLineTooLong) {
       faults.error({input.lineNumber(), kMaxLineBytes + 1}, "", "the line is longer than 1 MiB");
-    } else if (!interrupted()) {
+    } else {
       faults.error({input.lineNumber() + 1, 1}, "", input.readError());
     }
     ++index;

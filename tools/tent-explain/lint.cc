@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "common/exit_code.h"
+#include "common/interrupt.h"
 #include "common/load.h"
 #include "common/vector_source.h"
 #include "config/environment_reader.h"
@@ -16,24 +17,20 @@
 namespace tent {
 namespace {
 
-// The keys that only one kind of file has at its top.
-constexpr std::array<std::string_view, 2> kVectorKeys = {"vectors", "clock"};
+// The keys that only environments have at their top.
 constexpr std::array<std::string_view, 7> kEnvironmentKeys = {"built",     "same_machine", "local",         "peer",
                                                               "unhealthy", "disabled",     "peer_reachable"};
 
-bool hasAny(const JsonValue& document, const auto& keys) {
-  return std::any_of(keys.begin(), keys.end(), [&](std::string_view key) { return document.find(key) != nullptr; });
-}
-
-// Checks a document and says what it is taken for.
+// Checks a document and says what it is taken for. Only engine configurations have no schema_version.
 std::string checkDocument(const JsonValue& document, FaultList& faults) {
-  if (document.kind == JsonValue::Kind::kObject && hasAny(document, kVectorKeys)) {
-    const size_t count = readVectorFile(document, faults, false).vectors.size();
-    return fmt::format("intent vectors, {}", count);
-  }
-  if (document.kind == JsonValue::Kind::kObject && hasAny(document, kEnvironmentKeys)) {
+  const auto has = [&document](std::string_view key) { return document.find(key) != nullptr; };
+  const bool object = document.kind == JsonValue::Kind::kObject;
+  if (object && std::any_of(kEnvironmentKeys.begin(), kEnvironmentKeys.end(), has)) {
     readEnvironment(document, faults);
     return "environment";
+  }
+  if (object && (has("schema_version") || has("vectors"))) {
+    return fmt::format("intent vectors, {}", readVectorFile(document, faults, false).vectors.size());
   }
   readEngineConfig(document, faults);
   return "engine configuration";
@@ -44,6 +41,7 @@ std::optional<std::string> lintFile(const std::string& path, bool quiet) {
   FaultList faults(path == "-" ? "<stdin>" : path);
   std::string kind;
   auto input = Input::open(path);
+  if (input) input->stopOn(interruptFd());
   const auto format =
       input ? sniffVectorFormat(*input) : tl::expected<VectorFormat, std::string>(tl::unexpect, input.error());
   if (!format) {
@@ -55,9 +53,12 @@ std::optional<std::string> lintFile(const std::string& path, bool quiet) {
     return fmt::format("intent vectors as NDJSON, {}", outcome.vectors);
   } else if (const auto text = input->readAll(kMaxDocumentBytes); !text) {
     faults.error({}, "", text.error());
+  } else if (interrupted()) {
+    return std::nullopt;
   } else if (const auto document = parseJson(*text, faults)) {
     kind = checkDocument(*document, faults);
   }
+  if (interrupted()) return std::nullopt;
   printFaults(faults, quiet);
   if (faults.hasErrors()) return std::nullopt;
   return kind;
@@ -68,7 +69,9 @@ std::optional<std::string> lintFile(const std::string& path, bool quiet) {
 int lintFiles(const std::vector<std::string>& paths, bool quiet, Output& output) {
   int exit_code = kExitOk;
   for (const std::string& path : paths) {
-    if (const auto kind = lintFile(path, quiet)) {
+    const auto kind = lintFile(path, quiet);
+    if (interrupted()) return kExitInterrupted;
+    if (kind) {
       if (!quiet) output.buffer() += fmt::format("{}: good ({})\n", escapeForTerminal(path), *kind);
     } else {
       exit_code = kExitInput;

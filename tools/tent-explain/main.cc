@@ -1,5 +1,6 @@
 // tent-explain: reads intent vectors and prints, for each, what was requested, what it gets, and how it would be
 // carried, with the reason of each step. Decides with the same code that executes.
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <ctime>
@@ -131,15 +132,28 @@ int runFiles(const Options& options, const Redactor& redactor, Output& output) {
   return explainFiles(options, *sink, output);
 }
 
+// What is wrong with the options as a whole; "" nothing.
+std::string conflictOf(const Options& options) {
+  std::vector<std::string> paths = options.files;
+  paths.insert(paths.end(), {options.common.config_path, options.environment_path, options.other_config_path});
+  if (std::count(paths.begin(), paths.end(), "-") > 1) return "standard input (-) can be read only once";
+  if (options.lint && options.common.format != OutputFormat::kText) return "--lint prints text only";
+  const bool nothing_to_lint =
+      options.files.empty() && options.common.config_path.empty() && options.environment_path.empty();
+  if (options.lint && nothing_to_lint) return "--lint needs a file to check";
+  if (!options.lint && options.files.empty() && !options.probe) return "no file is given; - reads standard input";
+  return "";
+}
+
 int run(const Options& options, Output& output) {
   const CommonOptions& common = options.common;
+  if (const std::string conflict = conflictOf(options); !conflict.empty()) return usageError(conflict);
   if (options.lint) {
     std::vector<std::string> paths = options.files;
     if (!common.config_path.empty()) paths.push_back(common.config_path);
     if (!options.environment_path.empty()) paths.push_back(options.environment_path);
-    return paths.empty() ? usageError("--lint needs a file to check") : lintFiles(paths, common.quiet, output);
+    return lintFiles(paths, common.quiet, output);
   }
-  if (options.files.empty() && !options.probe) return usageError("no file is given; - reads standard input");
   if (options.redaction == Redaction::kNone && !common.quiet) {
     std::fprintf(stderr, "warning: --redact none shows addresses and paths; do not pass the output on\n");
   }
@@ -156,13 +170,13 @@ int run(const Options& options, Output& output) {
 
 int main(int argc, char** argv) {
   using namespace tent;
+  catchInterrupts();
   CLI::App app("Explain what the intents of a file would get, and why", "tent-explain");
   Options options;
   addCommonOptions(app, options.common);
   addOptions(app, options);
   if (const auto exit_code = parseCommandLine(app, argc, argv, options.common)) return *exit_code;
 
-  catchInterrupts();
   Output output;
   const int exit_code = run(options, output);
   output.flush();

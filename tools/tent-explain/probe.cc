@@ -28,8 +28,9 @@ void appendNic(std::string& out, const Nic& nic, const Redactor& redactor) {
                      nameOf(nic.link_layer), nic.speed_gbps, nic.mtu_bytes, nodeText(nic.numa_node),
                      orUnknown(nic.pci_path), nic.gpu_direct ? "yes" : "no");
   for (const Gid& gid : nic.gids) {
-    out += fmt::format("    GID {}: {} {}, {}, interface {}\n", gid.index, toString(redactor.gid(gid.address)),
-                       nameOf(gid.type), describe(classOf(gid.address)), orUnknown(redactor.device(gid.interface)));
+    out += fmt::format("    GID {}: {} {}, {}, interface {}\n", gid.index,
+                       redactor.sentence(describe(redactor.gid(gid.address)), {}), nameOf(gid.type),
+                       describe(classOf(gid.address)), orUnknown(redactor.device(gid.interface)));
   }
 }
 

@@ -183,7 +183,7 @@ TEST_CASE("GPU memory goes directly where a NIC can register it, else through ho
   const PlanOutcome direct = setup.run();
   CHECK(direct.plan.path_kind == PathKind::kDirect);
   CHECK(direct.plan.primary == kRdma);
-  CHECK(reasonFor(direct.plan.rejected, kTcp) == "memory_pair_unsupported");
+  CHECK(direct.plan.fallbacks == TransportList{kTcp});  // through host memory, should rdma fail
 }
 
 TEST_CASE("a read is staged from the peer's side to this one, and only where a memory needs it") {
@@ -211,13 +211,31 @@ TEST_CASE("forced staging copies on both sides and cuts to chunks") {
   }
 }
 
-TEST_CASE("a hint beside a direct path of another transport is not satisfied by staging") {
+TEST_CASE("a hint is taken by whichever way it can go, whatever the other candidates can do") {
   Setup setup;
-  setup.with({kTcp, kRdma}).gpus();
+  setup.with({kRdma, kTcp}).gpus();
   setup.environment.local.gpu_copy = setup.environment.peer.gpu_copy = true;
-  setup.environment.local.nics[0].gpu_direct = setup.environment.peer.nics[0].gpu_direct = true;
   setup.requested.transport_hint = kTcp;
-  CHECK(setup.run().error.reason == Reason::kHintUnavailable);
+  for (bool gpu_direct : {false, true}) {
+    setup.environment.local.nics[0].gpu_direct = setup.environment.peer.nics[0].gpu_direct = gpu_direct;
+    const PlanOutcome outcome = setup.run();
+    CHECK_FALSE(outcome.error);
+    CHECK(outcome.plan.path_kind == PathKind::kStaged);
+    CHECK(outcome.plan.primary == kTcp);
+    CHECK(outcome.plan.fallbacks == TransportList{kRdma});
+  }
+}
+
+TEST_CASE("no more fallbacks are planned than max_failover_attempts lets try") {
+  Setup setup;
+  setup.environment.same_machine = true;
+  setup.with({kShm, kRdma, kTcp}).settings.max_failover_attempts = 1;
+  CHECK(setup.run().plan.fallbacks == TransportList{kRdma});
+  CHECK(setup.run().plan.fallbacks_cut);
+  setup.settings.max_failover_attempts = 0;
+  CHECK(setup.run().plan.fallbacks.empty());
+  setup.settings.max_failover_attempts = 2;
+  CHECK_FALSE(setup.run().plan.fallbacks_cut);
 }
 
 TEST_CASE("files go over io_uring alone, and are not staged") {

@@ -26,6 +26,7 @@ bool met(std::string_view expect, std::string_view result = kResult) {
 TEST_CASE("an expectation looks only at the keys that it names, recursively") {
   CHECK(met("{}"));
   CHECK(met(R"({"status": "ok", "requested": {"length": 4096}})"));
+  CHECK(met(R"({"requested": {"length": 4096.0}})"));
   CHECK_FALSE(met(R"({"requested": {"length": 4097}})"));
   CHECK_FALSE(met(R"({"requested": {"no_such_key": 1}})"));
 }

@@ -12,7 +12,7 @@ std::string shown(const Redactor& redactor, std::string_view gid) {
 TEST_CASE("by default names are shown and the host bits of addresses are not") {
   const Redactor redactor(Redaction::kDefault);
   CHECK(redactor.tenant("tenant-a") == "tenant-a");
-  CHECK(shown(redactor, "::ffff:10.1.2.3") == "::ffff:10.1.0.0");
+  CHECK(shown(redactor, "::ffff:10.1.2.3") == "::ffff:10.1.2.0");
   CHECK(shown(redactor, "2001:db8:1:2:3:4:5:6") == "2001:db8:1:2::");
 }
 
@@ -53,9 +53,11 @@ TEST_CASE("device names in a sentence are replaced as whole words") {
   nic.name = "mlx5_1";
   environment.local.nics = {nic};
   const Redactor strict(Redaction::kStrict);
-  const std::string text = strict.devicesIn("mlx5_1 gid 3, mlx5_10: (mlx5_1)", environment);
-  CHECK(text == strict.device("mlx5_1") + " gid 3, mlx5_10: (" + strict.device("mlx5_1") + ")");
-  CHECK(Redactor(Redaction::kDefault).devicesIn("mlx5_1", environment) == "mlx5_1");
+  const std::string text = strict.sentence("mlx5_1 gid 3, mlx5_10 (mlx5_1)", environment);
+  CHECK(text == strict.device("mlx5_1") + " gid 3, mlx5_10 (" + strict.device("mlx5_1") + ")");
+  const Redactor by_default(Redaction::kDefault);
+  CHECK(by_default.sentence("mlx5_1 gid 3 (RoCE v2 10.1.2.0), fe80::1, 2001:db8:1:2::", environment) ==
+        "mlx5_1 gid 3 (RoCE v2 10.1.2.x), fe80::/64, 2001:db8:1:2::/64");
 }
 
 }  // namespace

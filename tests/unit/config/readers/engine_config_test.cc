@@ -10,9 +10,9 @@ TEST_CASE("an empty configuration gives the defaults") {
   const auto reading = readConfig("{}");
   REQUIRE(reading.clean());
   const EngineConfig& config = *reading.value;
-  CHECK(config.tenant.view() == "default");
-  CHECK(config.validation_mode == ValidationMode::kStrict);
-  CHECK(config.max_failover_attempts == 3);
+  CHECK_FALSE(config.tenant);
+  CHECK_FALSE(config.validation_mode);
+  CHECK(config.plan.max_failover_attempts == 3);
   CHECK_FALSE(config.local_segment_name);
   CHECK(config.metadata_type == MetadataType::kP2p);
   CHECK(config.rpc_server_port == 0);
@@ -44,9 +44,9 @@ TEST_CASE("what is set arrives in the configuration") {
   CHECK(reading.lines() == std::vector<std::string>{});
   REQUIRE(reading.clean());
   const EngineConfig& config = *reading.value;
-  CHECK(config.tenant.view() == "tenant-a");
+  CHECK(config.tenant->view() == "tenant-a");
   CHECK(config.validation_mode == ValidationMode::kCompat);
-  CHECK(config.max_failover_attempts == 0);
+  CHECK(config.plan.max_failover_attempts == 0);
   CHECK(config.local_segment_name == "node-a");
   CHECK(config.rpc_server_hostname == "10.0.0.1");
   CHECK(config.rpc_server_port == 65535);
