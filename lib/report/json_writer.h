@@ -25,7 +25,7 @@ class JsonWriter {
   void integer(int64_t value);
   void unsignedInteger(uint64_t value);
   void number(double value);
-  // Bytes that are not UTF-8 become U+FFFD.
+  // Bytes that are not UTF-8 become U+FFFD; what would act on a terminal is escaped.
   void string(std::string_view value);
 
   // A line break before the next value or end, for people who read or diff the output.

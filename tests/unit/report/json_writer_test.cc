@@ -40,6 +40,13 @@ TEST_CASE("control characters, quotes and bytes that are not UTF-8 are written s
   CHECK(written([](JsonWriter& json) { json.string(std::string_view("\0é", 3)); }) == "\"\\u0000é\"");
 }
 
+TEST_CASE("what would act on a terminal is escaped, other text beyond ASCII is not") {
+  CHECK(written([](JsonWriter& json) { json.string("\xc2\x9b[31m \xe2\x80\xae \xe2\x81\xa9 \xe2\x80\x8f"); }) ==
+        R"("\u009b[31m \u202e \u2069 \u200f")");
+  CHECK(written([](JsonWriter& json) { json.string("\xc2\xb5s \xe2\x82\xac \xe2\x80\x93 \xf0\x9f\x9a\x80"); }) ==
+        "\"\xc2\xb5s \xe2\x82\xac \xe2\x80\x93 \xf0\x9f\x9a\x80\"");
+}
+
 TEST_CASE("a line break stands before the next value or end") {
   CHECK(written([](JsonWriter& json) {
           json.beginArray();
