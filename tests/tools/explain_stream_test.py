@@ -114,7 +114,7 @@ class Streams(Case):
 
 
 class Constant(Case):
-    """A long stream takes no more memory than a short one. TENT_STREAM_VECTORS says how many; sanitizers have their own costs."""
+    """A long stream takes no more memory than a short one. TENT_STREAM_VECTORS says how many; sanitizers have costs of their own."""
 
     def test_a_long_stream_stays_under_64_mib(self):
         count = int(os.environ.get("TENT_STREAM_VECTORS", "100000"))
