@@ -70,7 +70,8 @@ struct ExecutionPlan {
   Transport primary = Transport::kUnspec;
   std::string_view transport_policy;  // "" none
   std::vector<Stage> stages;
-  TransportList fallbacks;         // in the order they are tried, each by the way that is then open to it
+  TransportList fallbacks;         // in the order they are tried
+  TransportSet staged_fallbacks;   // those of them that go through host memory
   bool fallbacks_cut = false;      // max_failover_attempts leaves some out
   std::vector<Rejected> rejected;  // in the order they were judged
 };

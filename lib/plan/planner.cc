@@ -144,6 +144,7 @@ PlanOutcome makePlan(const RequestedIntent& requested, const EffectivePolicy& ef
       plan.rejected.push_back({judged.transport, RejectReason::kHintExcluded, {}});
     } else if (&judged != primary && plan.fallbacks.size() < settings.max_failover_attempts) {
       plan.fallbacks.add(judged.transport);
+      if (judged.path == PathKind::kStaged) plan.staged_fallbacks.add(judged.transport);
     } else if (&judged != primary) {
       plan.fallbacks_cut = true;
     }

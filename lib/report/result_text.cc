@@ -298,6 +298,17 @@ void rejectedRows(Page& page, const std::vector<Rejected>& rejected, const Redac
   }
 }
 
+std::string fallbacksText(const ExecutionPlan& plan) {
+  std::string text;
+  for (Transport transport : plan.fallbacks) {
+    const bool changes_path = plan.staged_fallbacks.has(transport) != (plan.path_kind == PathKind::kStaged);
+    text += text.empty() ? "" : ", ";
+    text += nameOf(transport);
+    if (changes_path) text += plan.path_kind == PathKind::kStaged ? " (directly)" : " (through host memory)";
+  }
+  return text.empty() ? "nothing else: a failure is final" : text;
+}
+
 void planRows(Page& page, const Result& result, const ExplainContext& context, const Redactor& redactor,
               const TextStyle& style) {
   const ExecutionPlan& plan = *result.decision.plan;
@@ -307,7 +318,7 @@ void planRows(Page& page, const Result& result, const ExplainContext& context, c
     nicRows(page, result, plan.path_kind, context, redactor, style);
   }
   const std::string limit = fmt::format("max_failover_attempts {}", context.config.plan.max_failover_attempts);
-  page.row("then", namesText(plan.fallbacks, "nothing else: a failure is final"), plan.fallbacks_cut ? limit : "");
+  page.row("then", fallbacksText(plan), plan.fallbacks_cut ? limit : "");
   rejectedRows(page, plan.rejected, redactor);
 }
 

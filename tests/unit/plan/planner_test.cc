@@ -183,7 +183,8 @@ TEST_CASE("GPU memory goes directly where a NIC can register it, else through ho
   const PlanOutcome direct = setup.run();
   CHECK(direct.plan.path_kind == PathKind::kDirect);
   CHECK(direct.plan.primary == kRdma);
-  CHECK(direct.plan.fallbacks == TransportList{kTcp});  // through host memory, should rdma fail
+  CHECK(direct.plan.fallbacks == TransportList{kTcp});
+  CHECK(direct.plan.staged_fallbacks.has(kTcp));
 }
 
 TEST_CASE("a read is staged from the peer's side to this one, and only where a memory needs it") {
