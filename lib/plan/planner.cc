@@ -37,6 +37,9 @@ std::vector<Judged> judgeAll(const JudgementInputs& direct, const TransferShape&
   JudgementInputs staged = direct;
   staged.local_memory = staged.remote_memory = kStagingMemory;
   const bool force = direct.settings.force_staging;
+  // Between host memories the way through host buffers meets what the direct one met.
+  const bool may_help =
+      force || direct.local_memory.kind != MemoryKind::kCpu || direct.remote_memory.kind != MemoryKind::kCpu;
   const std::string obstacle = stagingObstacle(shape, direct.environment);
   std::vector<Judged> all;
   for (Transport transport : candidatesOf(direct.effective, direct.environment)) {
@@ -44,7 +47,7 @@ std::vector<Judged> judgeAll(const JudgementInputs& direct, const TransferShape&
     if (force && judged.usable() && !obstacle.empty()) {
       judged.verdict.rejected =
           Rejected{transport, RejectReason::kMemoryPairUnsupported, "staging.force is set, but " + obstacle};
-    } else if (obstacle.empty() && (force || !judged.usable())) {
+    } else if (may_help && obstacle.empty() && (force || !judged.usable())) {
       judged = {transport, judge(transport, staged), PathKind::kStaged};
     }
     all.push_back(std::move(judged));

@@ -53,8 +53,6 @@ std::optional<std::string> lintFile(const std::string& path, bool quiet) {
     return fmt::format("intent vectors as NDJSON, {}", outcome.vectors);
   } else if (const auto text = input->readAll(kMaxDocumentBytes); !text) {
     faults.error({}, "", text.error());
-  } else if (interrupted()) {
-    return std::nullopt;
   } else if (const auto document = parseJson(*text, faults)) {
     kind = checkDocument(*document, faults);
   }
