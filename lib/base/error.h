@@ -129,6 +129,8 @@ enum class Field : uint8_t {
   kNotification,
 };
 
+inline constexpr int kFieldCount = static_cast<int>(Field::kNotification) + 1;
+
 // The offending value: absent, an integer exactly as it was given, or text.
 using ErrorValue = std::variant<std::monostate, int64_t, uint64_t, std::string>;
 

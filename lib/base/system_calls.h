@@ -5,8 +5,11 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace tent {
@@ -16,6 +19,19 @@ struct SystemCalls {
   int (*open)(const char* path, int flags) = [](const char* path, int flags) { return ::open(path, flags); };
   int (*fstat)(int fd, struct stat* result) = [](int fd, struct stat* result) { return ::fstat(fd, result); };
   ssize_t (*read)(int fd, void* buffer, size_t bytes) = ::read;
+
+  ssize_t (*recvmsg)(int fd, msghdr* message, int flags) = ::recvmsg;
+  ssize_t (*sendmsg)(int fd, const msghdr* message, int flags) = ::sendmsg;
+
+  int (*memfd_create)(const char* name, unsigned flags) = ::memfd_create;
+  int (*ftruncate)(int fd, off_t bytes) = ::ftruncate;
+  void* (*mmap)(void* address, size_t bytes, int protection, int flags, int fd, off_t offset) = ::mmap;
+
+  // Copies between this process and another (process_vm_readv, process_vm_writev); the same shape both ways.
+  ssize_t (*process_vm_readv)(pid_t pid, const iovec* local, unsigned long local_count, const iovec* remote,
+                              unsigned long remote_count, unsigned long flags) = ::process_vm_readv;
+  ssize_t (*process_vm_writev)(pid_t pid, const iovec* local, unsigned long local_count, const iovec* remote,
+                               unsigned long remote_count, unsigned long flags) = ::process_vm_writev;
 };
 
 inline SystemCalls& systemCalls() {

@@ -7,7 +7,7 @@
 #include "config/fields.h"
 #include "config/policy_reader.h"
 #include "config/qos_reader.h"
-#include "config/rdma_reader.h"
+#include "config/transport_reader.h"
 #include "config/unused_keys.h"
 #include "config/value_fields.h"
 
@@ -50,7 +50,7 @@ void readDecisions(ObjectReader& top, UnusedKeys& unused, EngineConfig& config) 
       top.unsignedInteger("max_failover_attempts", 0, UINT32_MAX).value_or(config.plan.max_failover_attempts));
   // The transports come first: policies refer to their pools.
   if (const JsonValue* value = top.take("transports")) {
-    readTransportSections(*value, top.pointerOf("transports"), top.faults(), unused, config.policies, config.plan);
+    readTransportSections(*value, top.pointerOf("transports"), top.faults(), unused, config);
   }
   config.policies.transport_policies = readTransportPolicies(top, "policy", config.policies.qp_pools);
   if (const JsonValue* value = top.take("qos")) {
@@ -74,10 +74,12 @@ void readSmallSections(ObjectReader& top, UnusedKeys& unused, EngineConfig& conf
     staging.unsignedInteger("buffers", 1, kStagingBuffersMax);
     staging.finish(UnknownKeys::kError);
   });
-  withSection(top, "auth", [](ObjectReader& auth) {
-    auth.oneOf("mode", kAuthModes);
-    readNonEmptyString(auth, "token_file");
-    auth.boolean("encrypt_data");
+  withSection(top, "auth", [&](ObjectReader& auth) {
+    if (const auto mode = auth.oneOf("mode", kAuthModes)) {
+      config.auth.mode = *mode == 0 ? AuthSettings::Mode::kToken : AuthSettings::Mode::kNone;
+    }
+    config.auth.token_file = readNonEmptyString(auth, "token_file");
+    config.auth.encrypt_data = auth.boolean("encrypt_data").value_or(false);
     auth.finish(UnknownKeys::kError);
   });
   withSection(top, "files", [&](ObjectReader& files) {

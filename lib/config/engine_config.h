@@ -19,12 +19,36 @@ namespace tent {
 
 enum class MetadataType : uint8_t { kP2p, kEtcd, kRedis, kHttp };
 
+// `transports.tcp`, beside `enable`.
+struct TcpSettings {
+  uint16_t port = 0;     // of the data; 0: any free one
+  uint32_t streams = 1;  // sockets to a peer
+  uint64_t connect_timeout_ns = 5'000'000'000;
+  uint64_t stall_timeout_ns = 10'000'000'000;  // without a byte moved while transfers are in flight
+};
+
+// `transports.shm`, beside `enable`.
+struct ShmSettings {
+  uint32_t copy_threads = 1;
+};
+
+// `auth`. What is absent was not set.
+struct AuthSettings {
+  enum class Mode : uint8_t { kUnset, kToken, kNone };
+  Mode mode = Mode::kUnset;
+  std::optional<std::string> token_file;
+  bool encrypt_data = false;
+};
+
 // A configuration as this suite uses it. Immutable once read.
 struct EngineConfig {
   std::optional<PolicyName> tenant;               // absent: "default"
   std::optional<ValidationMode> validation_mode;  // absent: strict
   PolicySet policies;
   PlanSettings plan;
+  TcpSettings tcp;
+  ShmSettings shm;
+  AuthSettings auth;
   std::optional<std::string> local_segment_name;
   MetadataType metadata_type = MetadataType::kP2p;
   std::string rpc_server_hostname;  // "" unset

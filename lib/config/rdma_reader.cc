@@ -75,24 +75,11 @@ std::optional<uint8_t> readTrafficClass(ObjectReader& object, std::string_view k
   return readByte(object, key, kTrafficClassMax);
 }
 
-void readTransportSections(const JsonValue& value, const std::string& pointer, FaultList& faults, UnusedKeys& unused,
-                           PolicySet& policies, PlanSettings& plan) {
-  ObjectReader sections(value, pointer, faults);
-  for (const std::string_view name : transportNames()) {
-    const JsonValue* section = sections.take(name);
-    if (!section) continue;
-    ObjectReader object(*section, sections.pointerOf(name), faults);
-    if (!object.boolean("enable").value_or(true)) plan.disabled.add(*valueOfName<Transport>(name));
-    if (name == nameOf(Transport::kRdma)) {
-      readDevice(object, unused, plan);
-      readEndpoint(object, unused, policies);
-      readWorkers(object, unused, plan);
-      unused.collect(object, {"enable", "device", "endpoint", "workers"});
-    } else {
-      unused.collect(object, {"enable"});
-    }
-  }
-  unused.collect(sections, {transportNames().begin(), transportNames().end()});
+void readRdmaSection(ObjectReader& rdma, UnusedKeys& unused, PolicySet& policies, PlanSettings& plan) {
+  readDevice(rdma, unused, plan);
+  readEndpoint(rdma, unused, policies);
+  readWorkers(rdma, unused, plan);
+  unused.collect(rdma, {"enable", "device", "endpoint", "workers"});
 }
 
 }  // namespace tent

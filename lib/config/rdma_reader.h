@@ -1,4 +1,4 @@
-// Reads `transports` of an engine configuration: which are switched off, and what the rdma transport is set up with.
+// Reads `transports.rdma` of an engine configuration, and the values of it that policies also have.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,7 @@ namespace tent {
 std::optional<uint8_t> readServiceLevel(ObjectReader& object, std::string_view key);
 std::optional<uint8_t> readTrafficClass(ObjectReader& object, std::string_view key);
 
-// Fills the disabled transports, the slice size and the GID index of `plan`, and the pools and defaults of `policies`.
-void readTransportSections(const JsonValue& value, const std::string& pointer, FaultList& faults, UnusedKeys& unused,
-                           PolicySet& policies, PlanSettings& plan);
+// Fills the slice size and the GID index of `plan`, and the pools and defaults of `policies`.
+void readRdmaSection(ObjectReader& rdma, UnusedKeys& unused, PolicySet& policies, PlanSettings& plan);
 
 }  // namespace tent

@@ -3,6 +3,11 @@
 
 namespace tent {
 
+Error checkAdmission(const RequestedIntent& requested, const EffectivePolicy& effective) {
+  if (requested.deadline.state != DeadlineState::kExpired || effective.admission != ExpiredAdmission::kReject) return {};
+  return {Reason::kDeadlineExpired, Field::kDeadlineNs, -1, requested.deadline.deadline_ns, {}};
+}
+
 Decision decide(const RequestFields& fields, TransferShape shape, const PolicyName& tenant, ValidationMode mode,
                 uint64_t now_ns, const DecisionContext& context) {
   Decision decision;
@@ -24,12 +29,8 @@ Decision decide(const RequestFields& fields, TransferShape shape, const PolicyNa
     decision.rejected = std::move(outcome.plan.rejected);
     return decision;
   }
-  // Admission comes after validation: an expired request that may not run is a runtime error of a valid request.
-  if (decision.requested.deadline.state == DeadlineState::kExpired &&
-      effective.admission == ExpiredAdmission::kReject) {
-    decision.error = {Reason::kDeadlineExpired, Field::kDeadlineNs, -1, decision.requested.deadline.deadline_ns, {}};
-    return decision;
-  }
+  decision.error = checkAdmission(decision.requested, effective);
+  if (decision.error) return decision;
   decision.plan = std::move(outcome.plan);
   return decision;
 }

@@ -42,6 +42,10 @@ PlanOutcome makePlan(const RequestedIntent& requested, const EffectivePolicy& ef
 NicTrace traceNics(const EffectivePolicy& effective, const TransferShape& shape, PathKind path_kind,
                    const PolicySet& policies, const PlanSettings& settings, const Environment& environment);
 
+// The last check: deadline_expired where the request's deadline has passed and admission rejects such requests. A
+// runtime error, as the request itself is valid.
+Error checkAdmission(const RequestedIntent& requested, const EffectivePolicy& effective);
+
 struct Decision {
   Error error;  // kNone: the request may run as planned
   RequestedIntent requested;

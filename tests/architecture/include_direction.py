@@ -32,6 +32,9 @@ ALLOWED = {
 # The one room whose folder has another name: what is installed is included as "tent/...", from lib/include/tent/.
 ROOM_OF_FOLDER = {"include": "tent"}
 
+# Each folder in these rooms is closed to the others there: what they share lies in the room itself.
+ROOMS_OF_CLOSED_FOLDERS = {"transport"}
+
 # What explains must run without what moves bytes. tools/common is part of every tool, so it is held to the same.
 _MOVES_BYTES = {"transport", "engine", "abi", "python"}
 TOOL_FORBIDDEN = {"tent-explain": _MOVES_BYTES, "common": _MOVES_BYTES}
@@ -60,6 +63,12 @@ def check_include(source, quoted, path, own, allowed, local_names):
     return f'"{path}": {first} is not a room; a header of a library is included with <>'
 
 
+def closed_folder_of(path):
+    """The folder of a room's path that only itself may include: "tcp" of "transport/tcp/frame.h"; None elsewhere."""
+    parts = Path(path).parts
+    return parts[1] if len(parts) > 2 and parts[0] in ROOMS_OF_CLOSED_FOLDERS else None
+
+
 def faults_of_sources(folder, own, allowed, local_names):
     for source in sorted(p for p in folder.rglob("*") if p.suffix in (".h", ".cc", ".cpp", ".c")):
         for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
@@ -67,6 +76,9 @@ def faults_of_sources(folder, own, allowed, local_names):
             if match is None:
                 continue
             fault = check_include(source, match["open"] == '"', match["path"], own, allowed, local_names)
+            inner = closed_folder_of(match["path"]) if own in ROOMS_OF_CLOSED_FOLDERS else None
+            if fault is None and inner not in (None, closed_folder_of(Path(own) / source.relative_to(folder))):
+                fault = f'only {own}/{inner} may include its insides: "{match["path"]}"'
             if fault:
                 yield source, number, fault
 

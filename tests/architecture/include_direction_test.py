@@ -58,6 +58,16 @@ class IncludeDirection(unittest.TestCase):
         self.write("lib/transport/tcp/tcp.cc", '#include "plan/plan.h"\n')
         self.assert_fault("transport must not include plan")
 
+    def test_a_transport_does_not_see_another(self):
+        self.write("lib/transport/tcp/tcp.cc", '#include "transport/tcp/frame.h"\n#include "transport/backend.h"\n')
+        self.write("lib/engine/backends.cc", '#include "transport/tcp/tcp.h"\n')
+        self.assert_clean()
+        self.write("lib/transport/shm/shm.cc", '#include "transport/tcp/frame.h"\n')
+        self.assert_fault('only transport/tcp may include its insides: "transport/tcp/frame.h"')
+        self.write("lib/transport/shm/shm.cc", "")
+        self.write("lib/transport/backend.h", '#include "transport/tcp/frame.h"\n')
+        self.assert_fault("only transport/tcp may include its insides")
+
     def test_the_engine_does_not_see_reports(self):
         self.write("lib/engine/engine.cc", '#include "report/text.h"\n')
         self.assert_fault("engine must not include report")

@@ -1,0 +1,73 @@
+#include "engine/batch.h"
+
+#include <chrono>
+
+#include <sys/eventfd.h>
+
+#include "base/clock.h"
+
+namespace tent {
+
+void Batch::commit(size_t count) {
+  const std::lock_guard lock(mutex_);
+  in_flight_.fetch_add(count, std::memory_order_relaxed);
+  used_.fetch_add(count, std::memory_order_release);
+  if (event_) {
+    eventfd_t value = 0;
+    eventfd_read(event_.get(), &value);
+  }
+}
+
+void Batch::end(Task& task, TaskState state, uint64_t now_ns) {
+  const std::shared_ptr<Batch> batch = std::move(task.batch);
+  task.peer.reset();  // never the last: the engine holds its peers longer than their tasks do
+  task.view.reset();
+  task.ended_ns = now_ns;
+  task.state.store(state, std::memory_order_release);
+  batch->taskEnded();
+}
+
+void Batch::taskEnded() {
+  // Only the last one needs the lock; a count above one cannot reach zero here.
+  size_t count = in_flight_.load(std::memory_order_relaxed);
+  while (count > 1) {
+    if (in_flight_.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel)) return;
+  }
+  const std::lock_guard lock(mutex_);
+  if (in_flight_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  became_idle_.notify_all();
+  setReadable();
+}
+
+void Batch::setReadable() {
+  if (event_) eventfd_write(event_.get(), 1);
+}
+
+bool Batch::wait(std::optional<uint64_t> timeout_ns, const std::function<bool()>& help) {
+  const uint64_t start_ns = monotonicNowNs();
+  const auto elapsed = [&] { return monotonicNowNs() - start_ns; };
+  while (!idle() && (!timeout_ns || elapsed() < *timeout_ns) && help()) {
+  }
+  std::unique_lock lock(mutex_);
+  const auto is_idle = [this] { return idle(); };
+  if (!timeout_ns) {
+    became_idle_.wait(lock, is_idle);
+    return true;
+  }
+  const uint64_t spent_ns = elapsed();
+  const uint64_t left_ns = spent_ns < *timeout_ns ? *timeout_ns - spent_ns : 0;
+  // A time that the clock cannot hold is as good as a century.
+  constexpr uint64_t kCenturyNs = 3'155'760'000'000'000'000;
+  return became_idle_.wait_for(lock, std::chrono::nanoseconds(std::min(left_ns, kCenturyNs)), is_idle);
+}
+
+int Batch::waitableFd() {
+  const std::lock_guard lock(mutex_);
+  if (!event_) {
+    event_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (idle()) setReadable();
+  }
+  return event_.get();
+}
+
+}  // namespace tent

@@ -1,0 +1,158 @@
+#include "engine/control_client.h"
+
+#include <deque>
+#include <future>
+
+#include <fmt/format.h>
+#include <asio/co_spawn.hpp>
+#include <asio/connect.hpp>
+#include <asio/detached.hpp>
+#include <asio/post.hpp>
+#include <asio/write.hpp>
+
+#include "base/units.h"
+#include "engine/control_stream.h"
+
+namespace tent {
+
+using asio::ip::tcp;
+
+// All members are used on the loop's thread only.
+struct ControlClient::State : std::enable_shared_from_this<ControlClient::State> {
+  struct Exchange {
+    std::string frame;
+    uint64_t timeout_ns;
+    Done done;
+  };
+
+  State(Loop& the_loop, HostPort the_where)
+      : loop(the_loop), where(std::move(the_where)), socket(the_loop.context()), timer(the_loop.context()) {}
+
+  std::string address() const { return formatAddress(where.host, where.port); }
+  asio::awaitable<void> work();
+  asio::awaitable<tl::expected<Message, Error>> run(const Exchange& exchange);
+  Error errorOfConnecting(const std::error_code& code) const;
+  void end();
+
+  Loop& loop;
+  const HostPort where;
+  tcp::socket socket;
+  asio::steady_timer timer;
+  std::deque<Exchange> queue;
+  bool working = false;
+  bool timed_out = false;
+  bool closed = false;
+};
+
+Error ControlClient::State::errorOfConnecting(const std::error_code& code) const {
+  std::string detail = fmt::format("cannot connect to {}: {}", address(), code.message());
+  if (code == asio::error::connection_refused) detail += "; nothing listens there: is the target running?";
+  return {Reason::kPeerUnreachable, Field::kNone, -1, {}, std::move(detail)};
+}
+
+asio::awaitable<tl::expected<Message, Error>> ControlClient::State::run(const Exchange& exchange) {
+  // Closing the socket ends whatever it waits in.
+  timed_out = false;
+  timer.expires_after(std::chrono::nanoseconds(exchange.timeout_ns));
+  timer.async_wait([self = shared_from_this()](const std::error_code& error) {
+    if (error) return;
+    self->timed_out = true;
+    self->end();
+  });
+  const auto error = [&](Reason reason, std::string detail) {
+    return tl::unexpected(Error{reason, Field::kNone, -1, {}, std::move(detail)});
+  };
+  const bool was_open = socket.is_open();
+  bool connected = was_open;
+  try {
+    if (!was_open) {
+      tcp::resolver resolver(loop.context());
+      const auto endpoints =
+          co_await resolver.async_resolve(where.host, std::to_string(where.port), asio::use_awaitable);
+      if (closed || timed_out) throw std::system_error(asio::error::operation_aborted);
+      co_await asio::async_connect(socket, endpoints, asio::use_awaitable);
+      if (closed || timed_out) throw std::system_error(asio::error::operation_aborted);
+      connected = true;
+      socket.set_option(tcp::no_delay(true));
+    }
+    co_await asio::async_write(socket, asio::buffer(exchange.frame), asio::use_awaitable);
+    const std::string text = co_await readFrame(socket, kMaxAnswerBytes);
+    timer.cancel();
+    tl::expected<Message, Error> answer = parseMessage(text);
+    if (!answer) {
+      end();
+    } else if (Error refused = errorOf(*answer)) {
+      co_return tl::unexpected(std::move(refused));
+    }
+    co_return answer;
+  } catch (const std::system_error& failure) {
+    timer.cancel();
+    end();
+    if (closed) co_return error(Reason::kCanceled, "the segment was closed");
+    if (timed_out) {
+      co_return error(
+          connected ? Reason::kTimeout : Reason::kPeerUnreachable,
+          fmt::format("{} {} within {}: is it stopped, or behind a firewall?", address(),
+                      connected ? "did not answer" : "could not be connected to", formatDuration(exchange.timeout_ns)));
+    }
+    if (!connected) co_return tl::unexpected(errorOfConnecting(failure.code()));
+    co_return error(was_open ? Reason::kPeerLost : Reason::kPeerUnreachable,
+                    fmt::format("{} closed the control connection ({}): has it ended, or is it another kind of "
+                                "service?",
+                                address(), failure.code().message()));
+  }
+}
+
+asio::awaitable<void> ControlClient::State::work() {
+  const auto self = shared_from_this();
+  while (!queue.empty()) {
+    const Exchange exchange = std::move(queue.front());
+    queue.pop_front();
+    const bool was_open = socket.is_open();
+    tl::expected<Message, Error> result = co_await run(exchange);
+    // A connection that was idle may have been lost long ago, with a peer that is there again.
+    if (!result && result.error().reason == Reason::kPeerLost && was_open && !closed) result = co_await run(exchange);
+    exchange.done(std::move(result));
+  }
+  working = false;
+}
+
+void ControlClient::State::end() {
+  std::error_code ignored;
+  socket.close(ignored);
+}
+
+ControlClient::ControlClient(Loop& loop, HostPort where) : state_(std::make_shared<State>(loop, std::move(where))) {}
+
+ControlClient::~ControlClient() {
+  close();
+}
+
+void ControlClient::exchange(Message request, uint64_t timeout_ns, Done done) {
+  asio::post(state_->loop.context(),
+             [state = state_, frame = frameOf(request), timeout_ns, done = std::move(done)]() mutable {
+               if (state->closed) {
+                 return done(tl::unexpected(Error{Reason::kCanceled, Field::kNone, -1, {}, "the segment was closed"}));
+               }
+               state->queue.push_back({std::move(frame), timeout_ns, std::move(done)});
+               if (std::exchange(state->working, true)) return;
+               asio::co_spawn(state->loop.context(), state->work(), asio::detached);
+             });
+}
+
+tl::expected<Message, Error> ControlClient::ask(Message request, uint64_t timeout_ns) {
+  auto result = std::make_shared<std::promise<tl::expected<Message, Error>>>();
+  std::future<tl::expected<Message, Error>> future = result->get_future();
+  exchange(std::move(request), timeout_ns,
+           [result](tl::expected<Message, Error> answer) { result->set_value(std::move(answer)); });
+  return future.get();
+}
+
+void ControlClient::close() {
+  asio::post(state_->loop.context(), [state = state_] {
+    state->closed = true;
+    state->end();
+  });
+}
+
+}  // namespace tent

@@ -1,0 +1,41 @@
+// The asking end of the control channel to one peer: connects when it is first needed, and again after the connection
+// was lost.
+//
+// Thread safety: all members may be called from any thread. Exchanges with one peer run one after the other.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include <tl/expected.hpp>
+
+#include "engine/address.h"
+#include "engine/wire.h"
+#include "transport/loop.h"
+
+namespace tent {
+
+class ControlClient {
+ public:
+  using Done = std::function<void(tl::expected<Message, Error>)>;
+
+  // `loop` outlives it.
+  ControlClient(Loop& loop, HostPort where);
+  // Ends what is going on with canceled.
+  ~ControlClient();
+
+  // Calls `done` once, on the loop's thread: with the answer, with the error that the peer answered, or with
+  // peer_unreachable, timeout or peer_lost. `timeout_ns` counts from the exchange's turn.
+  void exchange(Message request, uint64_t timeout_ns, Done done);
+  // The same, waited for. Not on the loop's thread.
+  tl::expected<Message, Error> ask(Message request, uint64_t timeout_ns);
+
+  void close();
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace tent

@@ -1,0 +1,139 @@
+// The engine's insides, in one place because their lifetimes hang together: made from top to bottom, ended from bottom
+// to top.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/batch.h"
+#include "engine/control_server.h"
+#include "engine/engine.h"
+#include "engine/lane.h"
+#include "engine/local_memory.h"
+#include "engine/peer.h"
+
+namespace tent {
+
+class Engine::Impl final : public LaneHost {
+ public:
+  Impl(EngineConfig config, EngineOptions options);
+  ~Impl() override;
+  // The fallible part of making one.
+  Error start();
+
+  const EngineConfig& config() const { return config_; }
+  const std::string& address() const { return address_; }
+  const std::string& segmentName() const { return segment_name_; }
+  LocalMemory& memory() { return *memory_; }
+
+  // ---- segments (engine_segments.cc)
+  tl::expected<SegmentId, Error> openSegment(const std::string& name);
+  Error closeSegment(SegmentId segment);
+  tl::expected<SegmentInfo, Error> segmentInfo(SegmentId segment);
+  tl::expected<Environment, Error> environmentFor(SegmentId segment, Registration registration);
+  tl::expected<std::vector<uint64_t>, Error> checksums(SegmentId segment, std::span<const Range> ranges);
+
+  // ---- submit (engine_submit.cc)
+  tl::expected<void, SubmitFailure> submit(BatchId batch, std::span<const Request> requests, ValidationMode mode);
+
+  // ---- batches and tasks (engine_tasks.cc)
+  tl::expected<BatchId, Error> allocateBatch(size_t capacity);
+  Error freeBatch(BatchId batch);
+  tl::expected<TaskStatus, Error> taskStatus(BatchId batch, size_t task) const;
+  tl::expected<TaskReport, Error> taskReport(BatchId batch, size_t task) const;
+  tl::expected<TaskStatus, Error> batchStatus(BatchId batch) const;
+  tl::expected<bool, Error> wait(BatchId batch, std::optional<uint64_t> timeout_ns);
+  tl::expected<int, Error> batchFd(BatchId batch);
+  Error cancel(BatchId batch, size_t task);
+  EngineMetrics metrics() const;
+
+  void openLink(const std::shared_ptr<Lane>& lane) noexcept override;
+  void attemptEnded(Task& task, const Completion& completion) noexcept override;
+  uint64_t nextDispatchOrder() noexcept override { return dispatched_.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+ private:
+  struct Server {
+    Transport transport;
+    std::unique_ptr<Backend> backend;
+  };
+  struct Segment {
+    std::shared_ptr<Peer> peer;
+    uint32_t opened = 0;  // times
+  };
+  struct PerTransport {
+    std::atomic<uint64_t> succeeded{0};
+    std::atomic<uint64_t> failed{0};
+  };
+
+  Error startBackends(const std::string& bind_address);
+  ControlServer::Handlers controlHandlers();
+  PeerDescription describe();
+
+  Backend* backendOf(Transport transport) const;
+  std::shared_ptr<Peer> findPeer(SegmentId segment) const;
+  tl::expected<std::shared_ptr<Peer>, Error> peerOf(SegmentId segment);
+  tl::expected<std::shared_ptr<Peer>, Error> selfPeer();
+  std::shared_ptr<Peer> makePeer(const std::string& name, HostPort where);
+  tl::expected<std::shared_ptr<const PeerView>, Error> refresh(Peer& peer);
+  tl::expected<Message, Error> ask(Peer& peer, Message request);
+  Environment environmentOf(const PeerDescription& description) const;
+  Error openLinkNow(Peer& peer, Transport transport);
+  void judgeSharedMemory(Peer& peer, PeerView& view);
+  void retire(std::shared_ptr<Peer> peer);
+
+  struct Submission;
+  Error prepare(const Request& request, Submission& submission, Task& task);
+  Error locate(const Request& request, Submission& submission);
+  Error route(Submission& submission, Task& task);
+  void dispatch(Batch& batch, size_t first, size_t count);
+  void countDowngrades(const Downgrades& downgrades);
+
+  std::shared_ptr<Batch> findBatch(BatchId batch) const;
+  void endTask(Task& task, TaskState state);
+
+  const EngineConfig config_;
+  const EngineOptions options_;
+  PolicyName tenant_;
+  Environment environment_;  // this machine; the peer's part is filled in for each peer
+  std::string boot_id_;
+  uint64_t instance_ = 0;
+
+  std::unique_ptr<Loop> control_loop_;
+  std::unique_ptr<Loop> data_loop_;
+  std::vector<Server> servers_;
+  std::unique_ptr<LocalMemory> memory_;
+  std::unique_ptr<ControlServer> control_;
+  std::string address_;
+  std::string segment_name_;
+
+  mutable std::shared_mutex segments_mutex_;
+  std::unordered_map<SegmentId, Segment> segments_;
+  std::map<std::string, SegmentId> segment_ids_;
+  std::vector<std::shared_ptr<Peer>> retired_peers_;  // closed, perhaps still with tasks
+  SegmentId next_segment_ = 1;
+  std::mutex self_mutex_;
+  std::shared_ptr<Peer> self_;
+
+  mutable std::shared_mutex batches_mutex_;
+  std::unordered_map<BatchId, std::shared_ptr<Batch>> batches_;
+  BatchId next_batch_ = 1;
+
+  std::atomic<uint64_t> dispatched_{0};
+  std::atomic<uint64_t> accepted_{0};
+  std::atomic<uint64_t> rejected_{0};
+  std::atomic<uint64_t> completed_{0};
+  std::atomic<uint64_t> failed_{0};
+  std::atomic<uint64_t> canceled_{0};
+  std::atomic<uint64_t> expired_on_submit_{0};
+  std::array<PerTransport, kTransportCount> per_transport_;
+  std::array<std::array<std::atomic<uint64_t>, kDowngradeReasonCount>, kFieldCount> downgrades_{};
+};
+
+}  // namespace tent

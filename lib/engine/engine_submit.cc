@@ -1,0 +1,235 @@
+// Submit: every request is decided in the order of semantics.md section 2, all before the first is dispatched.
+#include "base/clock.h"
+#include "engine/engine_impl.h"
+#include "intent/normalize.h"
+#include "policy/resolve.h"
+
+namespace tent {
+namespace {
+
+bool needsWrite(Opcode opcode) {
+  return opcode == Opcode::kWrite;
+}
+
+// What a legacy call accepts and then lets its task fail for, as deployed: requests that cannot be routed.
+bool isLegacyRouting(const Request& request, const Error& error) {
+  if (request.fields.surface != Surface::kLegacy) return false;
+  switch (error.reason) {
+    case Reason::kUnknownSegment:
+    case Reason::kOutOfRange:
+    case Reason::kPermissionDenied:
+    case Reason::kNoTransport:
+    case Reason::kDeadlineExpired:
+    case Reason::kPeerUnreachable:
+    case Reason::kStaleSegment: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+// One call of submit, and what is known of the request that it is at.
+struct Engine::Impl::Submission {
+  ValidationMode mode = ValidationMode::kStrict;
+  uint64_t now_ns = 0;
+  SegmentId target = kLocalSegment;  // of `peer`; requests of one call mostly go to one segment
+  std::shared_ptr<Peer> peer;
+  std::shared_ptr<const PeerView> view;
+  bool refreshed = false;  // the view is of this call
+  uint64_t expired = 0;    // requests of which the deadline has passed
+
+  RequestedIntent requested;
+  EffectivePolicy effective;
+  TransferShape shape;
+  const PeerBuffer* buffer = nullptr;
+};
+
+// Finds the target of a request. What is wrong with it is said later, in its turn.
+Error Engine::Impl::locate(const Request& request, Submission& submission) {
+  submission.buffer = nullptr;
+  submission.shape = {};
+  submission.shape.length = submission.requested.length;
+  if (submission.peer == nullptr || submission.target != request.target) {
+    auto peer = peerOf(request.target);
+    if (!peer) {
+      submission.peer = nullptr;
+      return std::move(peer.error());
+    }
+    submission.target = request.target;
+    submission.peer = *std::move(peer);
+    submission.view = submission.peer->view();
+    submission.refreshed = false;
+  }
+  if (submission.peer->takeStale()) {
+    submission.refreshed = true;
+    if (auto view = refresh(*submission.peer)) submission.view = *std::move(view);
+  }
+  submission.shape.local_memory = memory_->locationOf(request.source);
+  submission.shape.same_machine = submission.view->application.same_machine;
+
+  const uint64_t address = submission.requested.target_offset;
+  const uint64_t length = submission.requested.length;
+  submission.buffer = submission.view->description.find(address, length);
+  if (submission.buffer == nullptr && !submission.refreshed) {
+    // It may have been registered since the peer was asked last.
+    submission.refreshed = true;
+    auto view = refresh(*submission.peer);
+    if (!view) return std::move(view.error());
+    submission.view = *std::move(view);
+    submission.buffer = submission.view->description.find(address, length);
+  }
+  if (submission.buffer == nullptr) {
+    return {Reason::kOutOfRange, Field::kTargetOffset, -1, address,
+            "no buffer of the segment that peers may reach holds it"};
+  }
+  submission.shape.remote_memory = submission.buffer->location;
+  if (needsWrite(submission.requested.opcode) && submission.buffer->memory.access != Access::kReadWrite) {
+    return {Reason::kPermissionDenied, Field::kTargetOffset, -1, address,
+            "the segment lets peers only read this buffer"};
+  }
+  return {};
+}
+
+// The transports to try, as the plan has them. Requests that decide alike share one plan.
+Error Engine::Impl::route(Submission& submission, Task& task) {
+  const bool shared = submission.buffer->memory.shared;
+  const RouteKey key{shared,
+                     submission.requested.transport_hint,
+                     submission.shape.local_memory,
+                     submission.shape.remote_memory,
+                     submission.effective.transport_policy,
+                     submission.effective.authorized_transports};
+  if (submission.peer->findRoute(submission.view.get(), key, task.route)) return {};
+  PlanOutcome outcome = makePlan(submission.requested, submission.effective, submission.shape, config_.policies,
+                                 config_.plan, submission.view->environmentFor(shared));
+  if (outcome.error) return std::move(outcome.error);
+  if (outcome.plan.path_kind == PathKind::kStaged) {
+    return {Reason::kInternal, Field::kNone, -1, {}, "the plan stages, which this build does not do"};
+  }
+  task.route = {outcome.plan.primary};
+  for (Transport transport : outcome.plan.fallbacks) task.route.add(transport);
+  submission.peer->keepRoute(submission.view.get(), key, task.route);
+  return {};
+}
+
+Error Engine::Impl::prepare(const Request& request, Submission& submission, Task& task) {
+  RequestFields fields = request.fields;
+  fields.has_source = request.source != nullptr;
+  if (Error error = normalizeRequest(fields, submission.mode, submission.now_ns, submission.requested)) return error;
+  const bool nothing_to_move = submission.requested.length == 0;  // of a legacy request: completes at once
+  Error target_error = nothing_to_move ? Error{} : locate(request, submission);
+  const TransportSet built = environment_.built;
+  if (Error error = resolve(submission.requested, submission.shape, tenant_, config_.policies, built, submission.mode,
+                            submission.effective)) {
+    return error;
+  }
+  if (target_error) return target_error;
+  if (!nothing_to_move) {
+    if (Error error = route(submission, task)) return error;
+  }
+  if (Error error = checkAdmission(submission.requested, submission.effective)) return error;
+
+  task.priority = submission.effective.priority;
+  task.transfer.length = submission.requested.length;
+  if (nothing_to_move) return {};
+  task.transfer.direction = needsWrite(submission.requested.opcode) ? Direction::kWrite : Direction::kRead;
+  task.transfer.local = static_cast<std::byte*>(request.source);
+  task.transfer.remote_address = submission.requested.target_offset;
+  task.buffer = submission.buffer;
+  task.peer = submission.peer;
+  task.view = submission.view;
+  return {};
+}
+
+tl::expected<void, SubmitFailure> Engine::Impl::submit(BatchId batch_id, std::span<const Request> requests,
+                                                       ValidationMode mode) {
+  const auto call_error = [](Reason reason, Field field, ErrorValue value, const char* detail) {
+    return tl::unexpected(SubmitFailure{{reason, field, -1, std::move(value), detail}, 0});
+  };
+  const std::shared_ptr<Batch> batch = findBatch(batch_id);
+  if (batch == nullptr) return call_error(Reason::kBadBatch, Field::kBatch, batch_id, "there is no such batch");
+  const std::lock_guard lock(batch->submitMutex());
+  if (requests.size() > batch->room()) {
+    return call_error(Reason::kBatchFull, Field::kCount, uint64_t{requests.size()},
+                      "the batch has no room for so many tasks");
+  }
+
+  Submission submission;
+  submission.mode = mode;
+  submission.now_ns = monotonicNowNs();
+  SubmitFailure failure;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Task& task = batch->slot(i);
+    Error error = prepare(requests[i], submission, task);
+    countDowngrades(submission.requested.downgrades);
+    if (submission.requested.deadline.state == DeadlineState::kExpired) ++submission.expired;
+    if (!error) continue;
+    error.index = static_cast<int64_t>(i);
+    if (isLegacyRouting(requests[i], error)) {
+      task.error = std::move(error);
+    } else if (failure.failed++ == 0) {
+      failure.error = std::move(error);
+    }
+  }
+  if (failure.failed > 0) {
+    for (size_t i = 0; i < requests.size(); ++i) {
+      Task& task = batch->slot(i);
+      task.peer.reset();
+      task.view.reset();
+      task.error = {};
+    }
+    rejected_.fetch_add(requests.size(), std::memory_order_relaxed);
+    return tl::unexpected(std::move(failure));
+  }
+
+  const size_t first = batch->used();
+  for (size_t i = 0; i < requests.size(); ++i) {
+    Task& task = batch->slot(i);
+    task.batch = batch;
+    task.submitted_ns = submission.now_ns;
+    task.state.store(TaskState::kPending, std::memory_order_relaxed);
+  }
+  accepted_.fetch_add(requests.size(), std::memory_order_relaxed);
+  expired_on_submit_.fetch_add(submission.expired, std::memory_order_relaxed);
+  batch->commit(requests.size());
+  dispatch(*batch, first, requests.size());
+  return {};
+}
+
+// By priority, so that what is urgent is not behind what came with it; what goes the same way is handed over together.
+void Engine::Impl::dispatch(Batch& batch, size_t first, size_t count) {
+  constexpr size_t kTogether = 256;
+  std::array<Task*, kTogether> group;
+  for (const Priority priority : {Priority::kHigh, Priority::kMedium, Priority::kLow}) {
+    Lane* lane = nullptr;
+    size_t grouped = 0;
+    const auto flush = [&] {
+      if (grouped > 0) lane->push({group.data(), grouped});
+      grouped = 0;
+    };
+    for (size_t i = first; i < first + count; ++i) {
+      Task& task = *batch.task(i);
+      if (task.priority != priority || task.state.load(std::memory_order_relaxed) != TaskState::kPending) continue;
+      if (task.error) {
+        endTask(task, TaskState::kFailed);
+      } else if (task.peer == nullptr) {
+        endTask(task, TaskState::kCompleted);
+      } else {
+        Lane* const its_lane = task.peer->lane(*task.route.begin());
+        if (its_lane != lane || grouped == kTogether) flush();
+        lane = its_lane;
+        group[grouped++] = &task;
+      }
+    }
+    flush();
+  }
+}
+
+void Engine::Impl::countDowngrades(const Downgrades& downgrades) {
+  for (const Downgrade& downgrade : downgrades) {
+    downgrades_[static_cast<size_t>(downgrade.field)][static_cast<size_t>(downgrade.reason)].fetch_add(
+        1, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace tent

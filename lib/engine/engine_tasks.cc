@@ -1,0 +1,212 @@
+// Batches and tasks: how attempts end, what is tried next, and what callers are told.
+#include <algorithm>
+
+#include "base/clock.h"
+#include "engine/engine_impl.h"
+
+namespace tent {
+namespace {
+
+constexpr size_t kBatchCapacityMax = 1u << 20;
+
+Error badBatch(BatchId batch, const char* detail = "there is no such batch") {
+  return {Reason::kBadBatch, Field::kBatch, -1, batch, detail};
+}
+
+// Failures of the way, after which another way may do; the others are the request's own.
+bool isFailureOfTransport(Reason reason) {
+  switch (reason) {
+    case Reason::kTimeout:
+    case Reason::kPeerUnreachable:
+    case Reason::kPeerLost:
+    case Reason::kAuthFailed:
+    case Reason::kRegistrationFailed:
+    case Reason::kResourceExhausted:
+    case Reason::kIoError: return true;
+    default: return false;
+  }
+}
+
+TaskState stateOf(Reason reason) {
+  switch (reason) {
+    case Reason::kNone: return TaskState::kCompleted;
+    case Reason::kCanceled: return TaskState::kCanceled;
+    case Reason::kTimeout: return TaskState::kTimeout;
+    default: return TaskState::kFailed;
+  }
+}
+
+// Of two states of tasks, the one that says more about their batch.
+TaskState worse(TaskState a, TaskState b) {
+  constexpr std::array kWorstFirst{TaskState::kWaiting, TaskState::kPending,  TaskState::kInvalid,  TaskState::kFailed,
+                                   TaskState::kTimeout, TaskState::kCanceled, TaskState::kCompleted};
+  return *std::min_element(kWorstFirst.begin(), kWorstFirst.end(), [&](TaskState left, TaskState right) {
+    const auto is_one = [&](TaskState state) { return state == a || state == b; };
+    return is_one(left) && !is_one(right);
+  });
+}
+
+TaskStatus statusOf(const Task& task) {
+  const TaskState state = task.state.load(std::memory_order_acquire);
+  return {state, state == TaskState::kCompleted ? task.transfer.length : 0};
+}
+
+}  // namespace
+
+void Engine::Impl::attemptEnded(Task& task, const Completion& completion) noexcept {
+  if (task.attempt_open) {
+    Attempt& attempt = task.attempts[task.attempt_count - 1];
+    attempt.reason = completion.reason;
+    attempt.aftermath = completion.aftermath;
+    task.attempt_open = false;
+    PerTransport& counts = per_transport_[static_cast<size_t>(attempt.transport)];
+    (completion.reason == Reason::kNone ? counts.succeeded : counts.failed).fetch_add(1, std::memory_order_relaxed);
+  }
+  if (completion.reason == Reason::kNone) return endTask(task, TaskState::kCompleted);
+  if (completion.reason == Reason::kOutOfRange) task.peer->markStale();
+  const bool another = isFailureOfTransport(completion.reason) && completion.aftermath != Aftermath::kUnsettled &&
+                       task.attempt_count < task.route.size() && !task.cancel_wanted.load(std::memory_order_relaxed);
+  if (another) {
+    const std::shared_ptr<Peer> peer = task.peer;
+    Task* const one = &task;
+    return peer->lane(task.route.begin()[task.attempt_count])->push({&one, 1});
+  }
+  task.error = {completion.reason, Field::kNone, -1, {}, completion.detail};
+  endTask(task, stateOf(completion.reason));
+}
+
+void Engine::Impl::endTask(Task& task, TaskState state) {
+  std::atomic<uint64_t>& count = state == TaskState::kCompleted  ? completed_
+                                 : state == TaskState::kCanceled ? canceled_
+                                                                 : failed_;
+  count.fetch_add(1, std::memory_order_relaxed);
+  Batch::end(task, state, monotonicNowNs());
+}
+
+std::shared_ptr<Batch> Engine::Impl::findBatch(BatchId batch) const {
+  const std::shared_lock lock(batches_mutex_);
+  const auto it = batches_.find(batch);
+  return it == batches_.end() ? nullptr : it->second;
+}
+
+tl::expected<BatchId, Error> Engine::Impl::allocateBatch(size_t capacity) {
+  if (capacity == 0 || capacity > kBatchCapacityMax) {
+    return tl::unexpected(Error{Reason::kResourceExhausted, Field::kCount, -1, uint64_t{capacity},
+                                "a batch has room for 1 to 1048576 tasks"});
+  }
+  auto batch = std::make_shared<Batch>(capacity);
+  const std::unique_lock lock(batches_mutex_);
+  batches_.emplace(next_batch_, std::move(batch));
+  return next_batch_++;
+}
+
+Error Engine::Impl::freeBatch(BatchId batch) {
+  std::shared_ptr<Batch> freed;
+  const std::unique_lock lock(batches_mutex_);
+  const auto it = batches_.find(batch);
+  if (it == batches_.end()) return badBatch(batch);
+  if (!it->second->idle()) return badBatch(batch, "tasks of it are in flight: wait for them first");
+  freed = std::move(it->second);
+  batches_.erase(it);
+  return {};
+}
+
+tl::expected<TaskStatus, Error> Engine::Impl::taskStatus(BatchId batch, size_t task) const {
+  const std::shared_ptr<Batch> found = findBatch(batch);
+  if (found == nullptr) return tl::unexpected(badBatch(batch));
+  const Task* its = found->task(task);
+  if (its == nullptr) return tl::unexpected(badBatch(batch, "it has no task of this number"));
+  return statusOf(*its);
+}
+
+tl::expected<TaskReport, Error> Engine::Impl::taskReport(BatchId batch, size_t task) const {
+  const std::shared_ptr<Batch> found = findBatch(batch);
+  if (found == nullptr) return tl::unexpected(badBatch(batch));
+  const Task* its = found->task(task);
+  if (its == nullptr) return tl::unexpected(badBatch(batch, "it has no task of this number"));
+  tl::expected<TaskReport, Error> result;  // filled in place: GCC 12 warns, wrongly, about the move
+  TaskReport& report = *result;
+  report.status = statusOf(*its);
+  report.submitted_ns = its->submitted_ns;
+  if (!isTerminal(report.status.state)) return result;
+  report.error = its->error;
+  if (report.error) report.error.index = static_cast<int64_t>(task);
+  report.attempts = its->attempts;
+  report.attempt_count = its->attempt_count;
+  report.dispatch_order = its->dispatch_order;
+  report.ended_ns = its->ended_ns;
+  return result;
+}
+
+tl::expected<TaskStatus, Error> Engine::Impl::batchStatus(BatchId batch) const {
+  const std::shared_ptr<Batch> found = findBatch(batch);
+  if (found == nullptr) return tl::unexpected(badBatch(batch));
+  TaskStatus all{TaskState::kCompleted, 0};
+  for (size_t i = 0; i < found->used(); ++i) {
+    const TaskStatus status = statusOf(*found->task(i));
+    all.state = worse(all.state, status.state);
+    all.transferred_bytes += status.transferred_bytes;
+  }
+  return all;
+}
+
+tl::expected<bool, Error> Engine::Impl::wait(BatchId batch, std::optional<uint64_t> timeout_ns) {
+  const std::shared_ptr<Batch> found = findBatch(batch);
+  if (found == nullptr) return tl::unexpected(badBatch(batch));
+  const auto help = [this] {
+    const std::shared_lock lock(segments_mutex_);
+    for (const auto& [id, segment] : segments_) {
+      Lane* lane = segment.peer == nullptr ? nullptr : segment.peer->lane(Transport::kShm);
+      if (lane != nullptr && lane->progress()) return true;
+    }
+    return false;
+  };
+  return found->wait(timeout_ns, help);
+}
+
+tl::expected<int, Error> Engine::Impl::batchFd(BatchId batch) {
+  const std::shared_ptr<Batch> found = findBatch(batch);
+  if (found == nullptr) return tl::unexpected(badBatch(batch));
+  const int fd = found->waitableFd();
+  if (fd >= 0) return fd;
+  return tl::unexpected(Error{
+      Reason::kResourceExhausted, Field::kNone, -1, {}, "the process has no more file descriptors (RLIMIT_NOFILE)"});
+}
+
+Error Engine::Impl::cancel(BatchId batch, size_t task) {
+  const std::shared_ptr<Batch> found = findBatch(batch);
+  if (found == nullptr) return badBatch(batch);
+  Task* its = found->task(task);
+  if (its == nullptr) return badBatch(batch, "it has no task of this number");
+  its->cancel_wanted.store(true, std::memory_order_relaxed);
+  // While this is held no peer is let go of, and a task in flight holds its own until then.
+  const std::shared_lock lock(segments_mutex_);
+  if (isTerminal(its->state.load(std::memory_order_acquire))) return {};
+  if (Lane* lane = its->lane.load(std::memory_order_acquire)) lane->cancel(*its);
+  return {};
+}
+
+EngineMetrics Engine::Impl::metrics() const {
+  EngineMetrics metrics;
+  metrics.requests_accepted = accepted_.load(std::memory_order_relaxed);
+  metrics.requests_rejected = rejected_.load(std::memory_order_relaxed);
+  metrics.tasks_completed = completed_.load(std::memory_order_relaxed);
+  metrics.tasks_failed = failed_.load(std::memory_order_relaxed);
+  metrics.tasks_canceled = canceled_.load(std::memory_order_relaxed);
+  metrics.deadlines_expired_on_submit = expired_on_submit_.load(std::memory_order_relaxed);
+  for (size_t field = 0; field < downgrades_.size(); ++field) {
+    for (size_t reason = 0; reason < downgrades_[field].size(); ++reason) {
+      const uint64_t count = downgrades_[field][reason].load(std::memory_order_relaxed);
+      if (count == 0) continue;
+      metrics.downgrades.push_back({static_cast<Field>(field), static_cast<DowngradeReason>(reason), count});
+    }
+  }
+  for (const Server& server : servers_) {
+    const PerTransport& counts = per_transport_[static_cast<size_t>(server.transport)];
+    metrics.transports.push_back({server.transport, counts.succeeded.load(std::memory_order_relaxed),
+                                  counts.failed.load(std::memory_order_relaxed), server.backend->traffic()});
+  }
+  return metrics;
+}
+
+}  // namespace tent

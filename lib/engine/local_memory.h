@@ -1,0 +1,73 @@
+// The memory of this engine's own segment: what it allocated, and what the application registered, served by every
+// backend.
+//
+// Thread safety: all members may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "base/error.h"
+#include "engine/engine.h"
+#include "engine/wire.h"
+#include "transport/backend.h"
+#include "transport/regions.h"
+#include "transport/shared_memory.h"
+
+namespace tent {
+
+class LocalMemory {
+ public:
+  struct Server {
+    Transport transport;
+    Backend* backend;
+  };
+  // The backends outlive it.
+  explicit LocalMemory(std::vector<Server> servers) : servers_(std::move(servers)) {}
+  // Unregisters everything that is still there.
+  ~LocalMemory();
+
+  // As Engine's members of these names.
+  tl::expected<void*, Error> allocate(uint64_t bytes, const MemoryOptions& options);
+  Error free(void* address);
+  Error registerRange(void* address, uint64_t bytes, const MemoryOptions& options);
+  Error unregisterRange(void* address, uint64_t bytes);
+
+  // Where an address lies: the location it was registered with; plain host memory where it was not.
+  MemoryLocation locationOf(const void* address) const;
+  // What peers may know.
+  std::map<uint64_t, PeerBuffer> describe() const;
+  std::vector<BufferInfo> info() const;
+  // Holds the range while it is read for a peer: out_of_range, permission_denied.
+  tl::expected<RegionTable::Use, Error> use(uint64_t address, uint64_t length, Access access) {
+    return table_.use(address, length, access);
+  }
+
+ private:
+  struct Registration {
+    uint64_t id = 0;
+    uint64_t length = 0;
+    MemoryOptions options;
+    uint32_t count = 1;  // of registerRange; 1 for an allocation, until it is freed
+    std::unique_ptr<SharedMemory> shared;
+    std::map<Transport, std::string> keys;
+  };
+  using ByBase = std::map<uint64_t, Registration>;
+
+  ByBase::const_iterator holding(uint64_t address) const;
+  Error add(std::byte* address, uint64_t bytes, const MemoryOptions& options, std::unique_ptr<SharedMemory> shared);
+  void withdraw(const Registration& registration);
+
+  const std::vector<Server> servers_;
+  mutable std::mutex mutex_;
+  uint64_t next_id_ = 1;
+  ByBase by_base_;  // disjoint
+  RegionTable table_;
+};
+
+}  // namespace tent

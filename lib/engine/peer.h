@@ -1,0 +1,87 @@
+// A peer as this engine knows it: its description, what plans are made against for it, the routes that were planned,
+// and the lanes to it.
+//
+// Thread safety: all members may be called from any thread.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/control_client.h"
+#include "engine/lane.h"
+#include "engine/wire.h"
+#include "inventory/environment.h"
+#include "plan/planner.h"
+
+namespace tent {
+
+// What was known of a peer at one time. Immutable.
+struct PeerView {
+  PeerDescription description;
+  // What plans are made against: for memory that the peer's application registered, and for what its engine allocated.
+  Environment application;
+  Environment allocated;
+
+  const Environment& environmentFor(bool shared) const { return shared ? allocated : application; }
+};
+
+// What decides which way a request goes, beside the view: equal keys have equal plans.
+struct RouteKey {
+  bool shared = false;
+  Transport hint = Transport::kUnspec;
+  MemoryLocation local_memory;
+  MemoryLocation remote_memory;
+  const TransportPolicy* policy = nullptr;
+  TransportList authorized;
+
+  friend bool operator==(const RouteKey&, const RouteKey&) = default;
+};
+
+class Peer : public std::enable_shared_from_this<Peer> {
+ public:
+  Peer(std::string name, HostPort where, Loop& control_loop)
+      : name_(std::move(name)), where_(where), client_(control_loop, std::move(where)) {}
+
+  const std::string& name() const { return name_; }  // as it was opened
+  const std::string& host() const { return where_.host; }
+  ControlClient& client() { return client_; }
+
+  // Lanes are added before the peer is used by others.
+  void addLane(std::shared_ptr<Lane> lane) { lanes_[static_cast<size_t>(lane->transport())] = std::move(lane); }
+  Lane* lane(Transport transport) const { return lanes_[static_cast<size_t>(transport)].get(); }
+  void shutDown(const Error& why);
+
+  std::shared_ptr<const PeerView> view() const;
+  void setView(std::shared_ptr<const PeerView> view);
+  // A view that turned out to be out of date is looked up again before it is next relied on.
+  void markStale() { stale_.store(true, std::memory_order_relaxed); }
+  bool takeStale() { return stale_.exchange(false, std::memory_order_relaxed); }
+
+  // The route planned for the key against `view`; nothing where none was kept.
+  bool findRoute(const PeerView* view, const RouteKey& key, TransportList& route) const;
+  void keepRoute(const PeerView* view, const RouteKey& key, const TransportList& route);
+
+ private:
+  static constexpr size_t kRoutesMax = 64;
+  struct Kept {
+    RouteKey key;
+    TransportList route;
+  };
+
+  const std::string name_;
+  const HostPort where_;
+  ControlClient client_;
+  std::array<std::shared_ptr<Lane>, kTransportCount> lanes_;
+  std::atomic<bool> stale_{false};
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const PeerView> view_;
+  std::vector<Kept> routes_;  // of view_
+};
+
+}  // namespace tent

@@ -1,0 +1,64 @@
+#include "transport/regions.h"
+
+#include <chrono>
+
+namespace tent {
+
+void RegionTable::add(const Region& region) {
+  auto entry = std::make_shared<Entry>();
+  entry->region = region;
+  const std::lock_guard lock(mutex_);
+  by_base_[reinterpret_cast<uintptr_t>(region.base)] = std::move(entry);
+}
+
+bool RegionTable::remove(uint64_t id, uint64_t timeout_ns) {
+  std::unique_lock lock(mutex_);
+  std::shared_ptr<Entry> entry;
+  for (auto it = by_base_.begin(); it != by_base_.end(); ++it) {
+    if (it->second->region.id != id) continue;
+    entry = std::move(it->second);
+    by_base_.erase(it);
+    break;
+  }
+  if (entry == nullptr) return true;
+  return ended_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [&] { return entry->uses == 0; });
+}
+
+tl::expected<RegionTable::Use, Error> RegionTable::use(uint64_t address, uint64_t length, Access access) {
+  const std::lock_guard lock(mutex_);
+  auto after = by_base_.upper_bound(address);
+  const auto refused = [](Reason reason, const char* why) {
+    return tl::unexpected(Error{reason, Field::kTargetOffset, -1, {}, why});
+  };
+  if (after == by_base_.begin()) return refused(Reason::kOutOfRange, "no registered memory holds the range");
+  const std::shared_ptr<Entry>& entry = std::prev(after)->second;
+  const uint64_t offset = address - std::prev(after)->first;
+  if (offset >= entry->region.length || length > entry->region.length - offset) {
+    return refused(Reason::kOutOfRange, "no registered memory holds the range");
+  }
+  if (access > entry->region.access) {
+    return refused(Reason::kPermissionDenied, entry->region.access == Access::kNone
+                                                  ? "the target keeps this memory to itself"
+                                                  : "the target lets peers only read this memory");
+  }
+  ++entry->uses;
+  return Use(*this, entry);
+}
+
+tl::expected<Region, Error> RegionTable::find(uint64_t id) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [base, entry] : by_base_) {
+    if (entry->region.id == id) return entry->region;
+  }
+  return tl::unexpected(Error{Reason::kOutOfRange, Field::kTargetOffset, -1, {}, "the region is no longer registered"});
+}
+
+void RegionTable::end(Entry& entry) {
+  {
+    const std::lock_guard lock(mutex_);
+    --entry.uses;
+  }
+  ended_.notify_all();
+}
+
+}  // namespace tent

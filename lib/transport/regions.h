@@ -1,0 +1,67 @@
+// The regions that a target serves, looked up by address, with who is using them: what the backends share that copy on
+// behalf of peers.
+//
+// Thread safety: all members may be called from any thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include <tl/expected.hpp>
+
+#include "base/error.h"
+#include "transport/backend.h"
+
+namespace tent {
+
+class RegionTable {
+ public:
+  // Use of a region for as long as it lives: remove() waits for it.
+  class Use;
+
+  void add(const Region& region);
+
+  // No new use begins; waits at most `timeout_ns` for those that are going on, and says whether they have ended.
+  bool remove(uint64_t id, uint64_t timeout_ns);
+
+  // The use of the region that holds `length` bytes from `address` and allows `access`. Errors: out_of_range,
+  // permission_denied. No address of this process is in their texts.
+  tl::expected<Use, Error> use(uint64_t address, uint64_t length, Access access);
+
+  // A copy of a region by its id; an error (out_of_range) when it is not there.
+  tl::expected<Region, Error> find(uint64_t id) const;
+
+ private:
+  struct Entry {
+    Region region;
+    uint32_t uses = 0;
+  };
+  void end(Entry& entry);
+
+  mutable std::mutex mutex_;
+  std::condition_variable ended_;
+  std::map<uint64_t, std::shared_ptr<Entry>> by_base_;  // disjoint: the engine sees to that
+};
+
+class RegionTable::Use {
+ public:
+  Use(Use&& other) noexcept : table_(other.table_), entry_(std::move(other.entry_)) {}
+  Use& operator=(Use&&) = delete;
+  ~Use() {
+    if (entry_ != nullptr) table_->end(*entry_);
+  }
+
+  uint64_t regionId() const { return entry_->region.id; }
+
+ private:
+  friend class RegionTable;
+  Use(RegionTable& table, std::shared_ptr<Entry> entry) : table_(&table), entry_(std::move(entry)) {}
+
+  RegionTable* table_;
+  std::shared_ptr<Entry> entry_;
+};
+
+}  // namespace tent

@@ -1,0 +1,82 @@
+// The target's side of shm: the socket that peers connect to, the tickets that let them in, and the regions that they
+// may ask for.
+//
+// Only processes of the same user get in, each with a ticket that works once and for a limited time. A connection that
+// has shown none is closed after two seconds, and there are at most 64 of those.
+//
+// Thread safety: all members may be called from any thread. Connections live on the loop's thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/steady_timer.hpp>
+#include <tl/expected.hpp>
+
+#include "base/error.h"
+#include "transport/backend.h"
+#include "transport/loop.h"
+#include "transport/shm/wire.h"
+
+namespace tent::shm {
+
+class Connection;
+
+class Target : public std::enable_shared_from_this<Target> {
+ public:
+  // Listens at once: io_error. `loop` outlives stop().
+  static tl::expected<std::shared_ptr<Target>, Error> open(Loop& loop);
+
+  // registration_failed when the memory is not sealed as its access asks.
+  Error add(const Region& region);
+
+  // Takes the region back from the peers that were given it, and waits until they have let go of it; for two seconds,
+  // in case one stands still.
+  void remove(uint64_t id);
+
+  // A new answer: resource_exhausted when too many wait to be used.
+  tl::expected<std::string, Error> answer();
+
+  void stop();
+
+ private:
+  friend class Connection;
+  explicit Target(Loop& loop);
+
+  void accept();
+  void acceptLater();
+  void admit(Fd socket);
+
+  // For connections, on the loop's thread.
+  bool useTicket(const Secret& ticket);
+  // Answers a kFetch: sends the region, or why not, while it cannot be taken back. Whether it was given in `given`.
+  SendResult sendRegion(int socket, uint64_t id, bool& given);
+  void released(uint64_t id);
+  void forget(const std::shared_ptr<Connection>& connection) { connections_.erase(connection); }
+  void revoke(uint64_t id);
+
+  Loop& loop_;
+  const Secret name_ = randomSecret();
+  const Secret nonce_ = randomSecret();  // lies in this process for peers to prove that they can read it
+
+  // On the loop's thread alone.
+  asio::posix::stream_descriptor listener_;
+  asio::steady_timer accept_timer_;
+  std::set<std::shared_ptr<Connection>> connections_;
+
+  std::mutex mutex_;
+  std::condition_variable released_;
+  std::unordered_map<uint64_t, Region> regions_;
+  std::map<Secret, uint64_t> tickets_;                // until when
+  std::unordered_map<uint64_t, uint32_t> unreleased_;  // regions taken back -> peers that have not let go yet
+  bool stopped_ = false;
+};
+
+}  // namespace tent::shm

@@ -1,0 +1,90 @@
+// An initiator's link: some streams to one peer, opened together and ended together.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <asio/awaitable.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "transport/backend.h"
+#include "transport/loop.h"
+#include "transport/tcp/client_stream.h"
+#include "transport/tcp/tcp_backend.h"
+
+namespace tent::tcp {
+
+// Thread safety: as Link's members of the same names.
+class LinkState : public ClientStream::Owner, public std::enable_shared_from_this<LinkState> {
+ public:
+  LinkState(Loop& loop, const TcpOptions& options, std::shared_ptr<Counters> counters,
+            std::shared_ptr<LinkObserver> observer);
+
+  // Begins to connect; once.
+  void open(const Answer& answer, std::string host);
+
+  void submit(std::span<const Transfer> transfers);
+  bool cancel(uint64_t token);
+  Error waitReady(uint64_t timeout_ns);
+  void close(const Error& why);
+  bool ended() const { return ended_.load(std::memory_order_acquire); }
+
+ private:
+  enum class Phase : uint8_t { kOpening, kReady, kEnded };
+
+  void streamCompleted(std::vector<Completion>& completions) override;
+  void streamFailed(Reason reason, std::string detail) override;
+  std::shared_ptr<void> keepAlive() override { return shared_from_this(); }
+
+  asio::awaitable<void> connectStreams(Answer answer, std::string host);
+  void becomeReady();
+  void end(const Error& why);
+  void watchForStalls();
+  void armStallTimer();
+  void report(std::vector<Completion>& completions);
+  void refuse(std::span<const Transfer> transfers);
+
+  Loop& loop_;
+  const TcpOptions options_;
+  const std::shared_ptr<LinkObserver> observer_;
+  std::vector<std::unique_ptr<ClientStream>> streams_;  // fixed once made
+  std::atomic<bool> ended_{false};
+  std::atomic<uint64_t> in_flight_{0};  // transfers taken and not reported
+  std::atomic<bool> watched_{false};    // the stall timer runs
+  std::atomic<uint32_t> next_stream_{0};
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Phase phase_ = Phase::kOpening;
+  Error why_;
+  std::vector<Transfer> waiting_;  // for the link to be ready
+
+  // The loop's thread.
+  asio::steady_timer connect_timer_;
+  asio::steady_timer stall_timer_;
+  std::string where_;
+  bool connect_timed_out_ = false;
+  uint64_t moved_before_ = 0;
+  uint64_t still_since_ns_ = 0;
+};
+
+class TcpLink final : public Link {
+ public:
+  explicit TcpLink(std::shared_ptr<LinkState> state) : state_(std::move(state)) {}
+  ~TcpLink() override;
+
+  void submit(std::span<const Transfer> transfers) override { state_->submit(transfers); }
+  bool cancel(uint64_t token) override { return state_->cancel(token); }
+  bool ended() const override { return state_->ended(); }
+  Error waitReady(uint64_t timeout_ns) override { return state_->waitReady(timeout_ns); }
+  void close(const Error& why) override { state_->close(why); }
+
+ private:
+  const std::shared_ptr<LinkState> state_;
+};
+
+}  // namespace tent::tcp

@@ -1,0 +1,61 @@
+// A target's listening end: gives out tickets, and lets in the streams that bring one.
+//
+// Thread safety: invite may be called from any thread; the rest runs on the loop's thread, or waits for it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include <asio/awaitable.hpp>
+#include <asio/ip/tcp.hpp>
+#include <tl/expected.hpp>
+
+#include "base/error.h"
+#include "transport/loop.h"
+#include "transport/regions.h"
+#include "transport/tcp/counters.h"
+#include "transport/tcp/server_connection.h"
+#include "transport/tcp/tcp_backend.h"
+#include "transport/tcp/wire.h"
+
+namespace tent::tcp {
+
+class Server : public std::enable_shared_from_this<Server> {
+ public:
+  Server(Loop& loop, const TcpOptions& options, RegionTable& regions, std::shared_ptr<Counters> counters);
+
+  // io_error: the address is taken, or is none.
+  Error listen();
+  Answer invite(uint32_t streams);
+  // Closes the connections that are moving bytes of a region.
+  void closeUsersOf(uint64_t region);
+  void stop();
+
+ private:
+  using Socket = asio::ip::tcp::socket;
+
+  asio::awaitable<void> accept();
+  asio::awaitable<void> welcome(std::shared_ptr<Socket> socket);
+  bool takeTicket(const Ticket& ticket);
+  void dropExpiredLocked(uint64_t now_ns);
+
+  Loop& loop_;
+  const TcpOptions options_;
+  RegionTable& regions_;
+  const std::shared_ptr<Counters> counters_;
+  asio::ip::tcp::acceptor acceptor_;
+  uint16_t port_ = 0;
+
+  std::mutex mutex_;
+  std::map<Ticket, uint64_t> tickets_;  // with the time until which they hold
+
+  // The loop's thread.
+  std::set<std::shared_ptr<Socket>> strangers_;  // that have shown no ticket yet
+  std::set<std::shared_ptr<ServerConnection>> connections_;
+};
+
+}  // namespace tent::tcp

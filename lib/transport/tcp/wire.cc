@@ -1,0 +1,90 @@
+#include "transport/tcp/wire.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+namespace tent::tcp {
+namespace {
+
+constexpr std::string_view kAnswerTag = "tcp1";
+
+std::optional<uint8_t> hexDigit(char c) {
+  if (c >= '0' && c <= '9') return static_cast<uint8_t>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<uint8_t>(c - 'a' + 10);
+  return std::nullopt;
+}
+
+std::optional<Ticket> parseTicket(std::string_view text) {
+  Ticket ticket{};
+  if (text.size() != 2 * ticket.size()) return std::nullopt;
+  for (size_t i = 0; i < ticket.size(); ++i) {
+    const auto high = hexDigit(text[2 * i]);
+    const auto low = hexDigit(text[2 * i + 1]);
+    if (!high || !low) return std::nullopt;
+    ticket[i] = static_cast<uint8_t>(*high << 4 | *low);
+  }
+  return ticket;
+}
+
+std::string_view nextWord(std::string_view& text) {
+  const size_t space = text.find(' ');
+  const std::string_view word = text.substr(0, space);
+  text = space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
+  return word;
+}
+
+}  // namespace
+
+uint32_t statusOf(Reason reason) {
+  switch (reason) {
+    case Reason::kNone: return 0;
+    case Reason::kOutOfRange: return 1;
+    case Reason::kPermissionDenied: return 2;
+    default: return 3;
+  }
+}
+
+std::optional<Reason> reasonOfStatus(uint32_t status) {
+  switch (status) {
+    case 0: return Reason::kNone;
+    case 1: return Reason::kOutOfRange;
+    case 2: return Reason::kPermissionDenied;
+    case 3: return Reason::kInternal;
+    default: return std::nullopt;
+  }
+}
+
+std::string_view describeRefusal(Reason reason) {
+  switch (reason) {
+    case Reason::kOutOfRange: return "the target says: no registered memory holds the range";
+    case Reason::kPermissionDenied: return "the target says: peers may not use this memory so";
+    default: return "the target failed";
+  }
+}
+
+std::string textOf(const Answer& answer) {
+  std::string text = fmt::format("{} {}", kAnswerTag, answer.port);
+  for (const Ticket& ticket : answer.tickets) {
+    text += ' ';
+    for (const uint8_t byte : ticket) text += fmt::format("{:02x}", byte);
+  }
+  return text;
+}
+
+std::optional<Answer> parseAnswer(std::string_view text) {
+  if (text.ends_with(' ') || nextWord(text) != kAnswerTag) return std::nullopt;
+  Answer answer;
+  const std::string_view port = nextWord(text);
+  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), answer.port);
+  if (error != std::errc() || end != port.data() + port.size() || answer.port == 0) return std::nullopt;
+  while (!text.empty()) {
+    const std::optional<Ticket> ticket = parseTicket(nextWord(text));
+    if (!ticket || answer.tickets.size() == kMaxStreams) return std::nullopt;
+    answer.tickets.push_back(*ticket);
+  }
+  if (answer.tickets.empty()) return std::nullopt;
+  return answer;
+}
+
+}  // namespace tent::tcp

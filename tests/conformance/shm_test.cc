@@ -1,0 +1,68 @@
+// What holds of shm alone: the two ways to copy are chosen by the memory, and the kernel may forbid one of them.
+#include <cerrno>
+#include <string>
+
+#include "base/system_calls.h"
+#include "conformance/fixture.h"
+
+namespace tent::conformance {
+namespace {
+
+constexpr uint64_t kBytes = 100'000;
+
+// Other system calls for as long as it lives; made before the threads that use them.
+class ReplacedCalls {
+ public:
+  ReplacedCalls() : saved_(systemCalls()) {}
+  ReplacedCalls(const ReplacedCalls&) = delete;
+  ReplacedCalls& operator=(const ReplacedCalls&) = delete;
+  ~ReplacedCalls() { systemCalls() = saved_; }
+
+ private:
+  SystemCalls saved_;
+};
+
+ssize_t forbidden(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long) {
+  errno = EPERM;
+  return -1;
+}
+
+TEST_CASE("shm_mapped: mapped memory is reached where the kernel forbids to copy across processes" *
+          doctest::test_suite("shm_mapped")) {
+  const ReplacedCalls replaced;
+  systemCalls().process_vm_readv = systemCalls().process_vm_writev = forbidden;
+  Fixture fixture(kShmMapped);
+  const RemoteRegion allocated = fixture.target.memory(kBytes, Access::kReadWrite);
+  const Bytes local(kBytes, 1);
+  OpenLink link = fixture.open();
+  CHECK_FALSE(link.link->reaches(allocated));
+  fixture.carryOut(link, {transferOf(Direction::kWrite, local.data(), kBytes, allocated, 0)});
+  CHECK(fixture.target.checksum(allocated.base, kBytes) == local.checksum());
+}
+
+TEST_CASE("shm_copied: where the kernel forbids to copy, that is said beforehand and with what to do" *
+          doctest::test_suite("shm_copied")) {
+  const ReplacedCalls replaced;
+  systemCalls().process_vm_readv = systemCalls().process_vm_writev = forbidden;
+  Fixture fixture(kShmCopied);
+  const RemoteRegion registered = fixture.target.memory(kBytes, Access::kReadWrite);
+  const Bytes local(kBytes, 1);
+  OpenLink link = fixture.open();
+  const Error why = link.link->reaches(registered);
+  CHECK(nameOf(why.reason) == "permission_denied");
+  CHECK(why.detail.find("ptrace_scope") != std::string::npos);
+  CHECK(why.detail.find("CAP_SYS_PTRACE") != std::string::npos);
+  fixture.checkRefused(link, transferOf(Direction::kWrite, local.data(), kBytes, registered, 0),
+                       Reason::kPermissionDenied);
+}
+
+void localOnly(const Kind& kind) {
+  Fixture fixture(kind);
+  const RemoteRegion hidden = fixture.target.memory(kBytes, Access::kNone);
+  const OpenLink link = fixture.open();
+  CHECK(nameOf(link.link->reaches(hidden).reason) == "permission_denied");
+}
+CONTRACT_OF_SHM("memory that the target keeps to itself is not reached", localOnly)
+
+}  // namespace
+}  // namespace tent::conformance

@@ -1,0 +1,68 @@
+// The hot path counted: by replacing the global operator new of this test program.
+#include <cstdlib>
+#include <new>
+
+#include <doctest/doctest.h>
+
+#include "engine/engine.h"
+#include "unit/engine/two_engines.h"
+
+namespace {
+thread_local size_t allocations = 0;
+}
+
+void* operator new(size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
+
+namespace tent {
+namespace {
+
+// The allocations of the calling thread in one submit, after one like it has warmed everything up.
+size_t allocationsOfSubmit(TwoEngines& engines, const std::vector<Request>& requests) {
+  engines.run(requests);
+  const BatchId batch = engines.initiator->allocateBatch(requests.size()).value();
+  const size_t before = allocations;
+  const bool accepted = engines.initiator->submit(batch, requests, ValidationMode::kStrict).has_value();
+  const size_t counted = allocations - before;
+  CHECK(accepted);
+  REQUIRE(engines.initiator->wait(batch, kWatchdogNs).value());
+  return counted;
+}
+
+TEST_CASE("the count sees an allocation") {
+  const size_t before = allocations;
+  delete new int(7);
+  CHECK(allocations - before == 1);
+}
+
+TEST_CASE("a submit without a policy name allocates nothing, from the request to its bytes over shm") {
+  TwoEngines engines;
+  std::vector<Request> requests(32, engines.request(Opcode::kWrite, 0, 4096));
+  requests[7].fields.intent_type = static_cast<int32_t>(IntentType::kForegroundGet);
+  requests[8].fields.transport_hint = static_cast<int32_t>(Transport::kShm);
+  CHECK(allocationsOfSubmit(engines, requests) == 0);
+}
+
+TEST_CASE("the engine's part of a submit over tcp allocates nothing either") {
+  TwoEngines engines;
+  CHECK(allocationsOfSubmit(engines,
+                            std::vector<Request>(32, engines.request(Opcode::kRead, 0, 65536, Transport::kTcp))) == 0);
+}
+
+TEST_CASE("the number of slices or the size of a transfer changes nothing about it") {
+  TwoEngines engines(64u << 20);
+  CHECK(allocationsOfSubmit(engines, {engines.request(Opcode::kWrite, 0, 1)}) ==
+        allocationsOfSubmit(engines, {engines.request(Opcode::kWrite, 0, 1u << 20)}));
+}
+
+}  // namespace
+}  // namespace tent
