@@ -62,14 +62,6 @@ Error readAsEntry(const Vector& vector, RequestFields& out) {
   return {};
 }
 
-Error readFields(const Vector& vector, RequestFields& out) {
-  if (vector.surface == Surface::kV1) return readAsEntry(vector, out);
-  out = vector.fields;
-  out.surface = vector.surface;
-  if (vector.policy_name) out.policy_name = *vector.policy_name;
-  return {};
-}
-
 template <typename T>
 T choose(const std::optional<T>& vector, const std::optional<T>& option, const std::optional<T>& header,
          const std::optional<T>& configuration, const T& absent, SettingSource& source) {
@@ -78,6 +70,11 @@ T choose(const std::optional<T>& vector, const std::optional<T>& option, const s
   if (header) return source = SettingSource::kFile, *header;
   if (configuration) return source = SettingSource::kConfiguration, *configuration;
   return source = SettingSource::kDefault, absent;
+}
+
+PolicyName chooseTenant(const Vector& vector, const VectorHeader& header, const std::optional<PolicyName>& option,
+                        const EngineConfig& config, SettingSource& source) {
+  return choose(vector.tenant, option, header.tenant, config.tenant, PolicyName("default"), source);
 }
 
 }  // namespace
@@ -93,20 +90,33 @@ std::string_view describe(SettingSource source) {
   return "";
 }
 
+Error requestFieldsOf(const Vector& vector, RequestFields& fields) {
+  if (vector.surface == Surface::kV1) return readAsEntry(vector, fields);
+  fields = vector.fields;
+  fields.surface = vector.surface;
+  if (vector.policy_name) fields.policy_name = *vector.policy_name;
+  return {};
+}
+
+PolicyName tenantOf(const Vector& vector, const VectorHeader& header, const std::optional<PolicyName>& option,
+                    const EngineConfig& config) {
+  SettingSource source = SettingSource::kDefault;
+  return chooseTenant(vector, header, option, config, source);
+}
+
 Result explain(const Vector& vector, const VectorHeader& header, const ExplainContext& context) {
   Result result;
   result.name = vector.name;
   result.index = vector.index;
   result.mode = choose(vector.mode, context.option_mode, header.mode, context.config.validation_mode,
                        ValidationMode::kStrict, result.mode_source);
-  const PolicyName tenant = choose(vector.tenant, context.option_tenant, header.tenant, context.config.tenant,
-                                   PolicyName("default"), result.tenant_source);
+  const PolicyName tenant = chooseTenant(vector, header, context.option_tenant, context.config, result.tenant_source);
   result.shape.segment_type = vector.target_type;
   result.shape.local_memory = vector.source_memory;
   result.shape.remote_memory = vector.target_memory;
 
   RequestFields fields;
-  if (Error error = readFields(vector, fields)) {
+  if (Error error = requestFieldsOf(vector, fields)) {
     result.decision.requested.surface = vector.surface;
     result.decision.error = std::move(error);
   } else {

@@ -38,4 +38,12 @@ struct Result {
 
 Result explain(const Vector& vector, const VectorHeader& header, const ExplainContext& context);
 
+// The fields that the decision about `vector` is made on, for who carries it out; their views refer to the vector. The
+// error is that of its layout.
+Error requestFieldsOf(const Vector& vector, RequestFields& fields);
+
+// Whose request `vector` is, as explain takes it. `option`: the tenant of the command line.
+PolicyName tenantOf(const Vector& vector, const VectorHeader& header, const std::optional<PolicyName>& option,
+                    const EngineConfig& config);
+
 }  // namespace tent

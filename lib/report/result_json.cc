@@ -189,7 +189,7 @@ void writeError(JsonWriter& json, const Decision& decision, const Redactor& reda
 
 }  // namespace
 
-void writeResult(JsonWriter& json, const Result& result, const Redactor& redactor) {
+void writeResult(JsonWriter& json, const Result& result, const Redactor& redactor, const MoreMembers& more) {
   const Decision& decision = result.decision;
   json.beginObject();
   json.field("name", result.name);
@@ -208,7 +208,15 @@ void writeResult(JsonWriter& json, const Result& result, const Redactor& redacto
   decision.plan ? writePlan(json, *decision.plan, redactor) : json.null();
   json.key("error");
   decision.error ? writeError(json, decision, redactor) : json.null();
+  if (more) more(json);
   json.endObject();
+}
+
+std::string resultText(const Result& result, const Redactor& redactor) {
+  std::string text;
+  JsonWriter json(text);
+  writeResult(json, result, redactor);
+  return text;
 }
 
 }  // namespace tent

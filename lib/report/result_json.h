@@ -2,7 +2,8 @@
 // schemas/results.schema.json). Every key is always there.
 #pragma once
 
-#include <string_view>
+#include <functional>
+#include <string>
 
 #include "report/explain.h"
 #include "report/json_writer.h"
@@ -10,6 +11,12 @@
 
 namespace tent {
 
-void writeResult(JsonWriter& json, const Result& result, const Redactor& redactor);
+// Writes the members that a tool has to add behind all others.
+using MoreMembers = std::function<void(JsonWriter& json)>;
+
+void writeResult(JsonWriter& json, const Result& result, const Redactor& redactor, const MoreMembers& more = {});
+
+// The result as JSON text.
+std::string resultText(const Result& result, const Redactor& redactor);
 
 }  // namespace tent

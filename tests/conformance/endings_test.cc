@@ -48,7 +48,7 @@ CONTRACT("a peer that does not answer in time is unreachable", doesNotAnswer)
 
 void killed(const Kind& kind) {
   Fixture fixture(kind);
-  const uint64_t bytes = kind.largest / 4;
+  const uint64_t bytes = kind.largest / 8;
   const RemoteRegion region = fixture.target.memory(bytes, Access::kReadWrite);
   const RemoteRegion sink = fixture.target.memory(bytes, Access::kReadWrite);
   fixture.target.fill(region, 1);

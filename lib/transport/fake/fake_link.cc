@@ -68,8 +68,8 @@ bool FakeLink::cancel(uint64_t token) {
   Transfer taken;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = std::find_if(queue_.begin(), queue_.end(),
-                                    [token](const Job& job) { return job.transfer.token == token; });
+    const auto found =
+        std::find_if(queue_.begin(), queue_.end(), [token](const Job& job) { return job.transfer.token == token; });
     if (found == queue_.end()) return false;
     if (found == queue_.begin()) front_canceled_ = true;
     taken = found->transfer;

@@ -121,6 +121,9 @@ bool Target::serveOne(int socket) {
   if (sendAll(socket, &verdict, sizeof(verdict)) != Io::kDone) return false;
   if (!use) return true;
   auto* const memory = reinterpret_cast<std::byte*>(request.address);  // NOLINT(performance-no-int-to-ptr)
+  // One at a time: what a peer does over one link after it saw the end of something on another then comes after that
+  // for the threads here too.
+  const std::lock_guard lock(moving_);
   // Counted before the peer can know that it is done.
   if (reads) {
     served_read_bytes_ += request.length;

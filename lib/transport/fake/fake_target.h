@@ -54,6 +54,7 @@ class Target {
   const uint64_t name_ = randomNumber();
   Fd listener_;
   RegionTable regions_;
+  std::mutex moving_;
   std::atomic<uint64_t> served_read_bytes_{0};
   std::atomic<uint64_t> served_written_bytes_{0};
 

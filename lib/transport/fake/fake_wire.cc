@@ -84,8 +84,10 @@ void limitStalls(int socket, uint64_t timeout_ns) {
 
 Io sendAll(int socket, const void* bytes, size_t count) {
   // An iovec is the same for both ways; sendmsg does not write to it.
-  auto* const start = const_cast<char*>(static_cast<const char*>(bytes));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-  return moveAll(start, count, [socket](msghdr* message) { return systemCalls().sendmsg(socket, message, MSG_NOSIGNAL); });
+  auto* const start =
+      const_cast<char*>(static_cast<const char*>(bytes));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  return moveAll(start, count,
+                 [socket](msghdr* message) { return systemCalls().sendmsg(socket, message, MSG_NOSIGNAL); });
 }
 
 Io receiveAll(int socket, void* bytes, size_t count) {

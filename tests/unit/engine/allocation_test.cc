@@ -44,18 +44,24 @@ TEST_CASE("the count sees an allocation") {
   CHECK(allocations - before == 1);
 }
 
+// `count` requests that do not touch each other's bytes.
+std::vector<Request> apart(const TwoEngines& engines, size_t count, Opcode opcode, uint64_t length, Transport hint) {
+  std::vector<Request> requests;
+  for (size_t i = 0; i < count; ++i) requests.push_back(engines.request(opcode, i * length, length, hint));
+  return requests;
+}
+
 TEST_CASE("a submit without a policy name allocates nothing, from the request to its bytes over shm") {
   TwoEngines engines;
-  std::vector<Request> requests(32, engines.request(Opcode::kWrite, 0, 4096));
+  std::vector<Request> requests = apart(engines, 32, Opcode::kWrite, 4096, Transport::kUnspec);
   requests[7].fields.intent_type = static_cast<int32_t>(IntentType::kForegroundGet);
   requests[8].fields.transport_hint = static_cast<int32_t>(Transport::kShm);
   CHECK(allocationsOfSubmit(engines, requests) == 0);
 }
 
 TEST_CASE("the engine's part of a submit over tcp allocates nothing either") {
-  TwoEngines engines;
-  CHECK(allocationsOfSubmit(engines,
-                            std::vector<Request>(32, engines.request(Opcode::kRead, 0, 65536, Transport::kTcp))) == 0);
+  TwoEngines engines(2u << 20);
+  CHECK(allocationsOfSubmit(engines, apart(engines, 32, Opcode::kRead, 65536, Transport::kTcp)) == 0);
 }
 
 TEST_CASE("the number of slices or the size of a transfer changes nothing about it") {

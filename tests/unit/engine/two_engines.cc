@@ -26,9 +26,9 @@ std::unique_ptr<Engine> makeEngine(const std::string& config_json, EngineOptions
 
 TwoEngines::TwoEngines(uint64_t bytes, Registration registration, const std::string& initiator_config,
                        EngineOptions initiator_options, EngineOptions target_options)
-    : target(makeEngine("{}", std::move(target_options))),
-      initiator(makeEngine(initiator_config, std::move(initiator_options))),
-      local(bytes) {
+    : local(bytes),
+      target(makeEngine("{}", std::move(target_options))),
+      initiator(makeEngine(initiator_config, std::move(initiator_options))) {
   if (registration == Registration::kAllocated) {
     remote = static_cast<std::byte*>(target->allocateMemory(bytes).value());
   } else {

@@ -29,11 +29,12 @@ struct TwoEngines {
   // The error of a submit that must be refused.
   Error refused(const std::vector<Request>& requests);
 
+  // The memory outlives the engines that it is registered with.
+  std::vector<std::byte> application_memory;
+  std::vector<std::byte> local;  // the initiator's
   std::unique_ptr<Engine> target;
   std::unique_ptr<Engine> initiator;
-  std::vector<std::byte> application_memory;
-  std::byte* remote = nullptr;   // the target's memory, in this process too
-  std::vector<std::byte> local;  // the initiator's
+  std::byte* remote = nullptr;  // the target's memory, in this process too
   SegmentId segment = 0;
 };
 
