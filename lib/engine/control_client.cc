@@ -9,6 +9,7 @@
 #include <asio/detached.hpp>
 #include <asio/post.hpp>
 #include <asio/write.hpp>
+#include <nlohmann/json.hpp>
 
 #include "base/units.h"
 #include "engine/control_stream.h"

@@ -10,6 +10,7 @@
 #include <asio/read.hpp>
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
+#include <nlohmann/json.hpp>
 
 #include "engine/address.h"
 #include "engine/control_stream.h"

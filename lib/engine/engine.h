@@ -40,9 +40,10 @@
 #include "intent/request.h"
 #include "inventory/environment.h"
 #include "transport/backend.h"
-#include "transport/loop.h"
 
 namespace tent {
+
+class Loop;
 
 using SegmentId = uint64_t;
 using BatchId = uint64_t;

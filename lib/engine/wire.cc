@@ -1,6 +1,7 @@
 #include "engine/wire.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 

@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <tl/expected.hpp>
 
 #include "base/error.h"

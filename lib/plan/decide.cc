@@ -4,7 +4,8 @@
 namespace tent {
 
 Error checkAdmission(const RequestedIntent& requested, const EffectivePolicy& effective) {
-  if (requested.deadline.state != DeadlineState::kExpired || effective.admission != ExpiredAdmission::kReject) return {};
+  if (requested.deadline.state != DeadlineState::kExpired || effective.admission != ExpiredAdmission::kReject)
+    return {};
   return {Reason::kDeadlineExpired, Field::kDeadlineNs, -1, requested.deadline.deadline_ns, {}};
 }
 

@@ -48,6 +48,8 @@ class RegionTable {
 
 class RegionTable::Use {
  public:
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
   Use(Use&& other) noexcept : table_(other.table_), entry_(std::move(other.entry_)) {}
   Use& operator=(Use&&) = delete;
   ~Use() {

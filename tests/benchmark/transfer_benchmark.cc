@@ -24,6 +24,7 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -42,6 +43,13 @@ constexpr size_t kDepth = 16;
 [[noreturn]] void fail(const std::string& what) {
   std::fprintf(stderr, "transfer_benchmark: %s\n", what.c_str());
   std::exit(4);
+}
+
+// Page-aligned, as buffers of this size are, and in use: alignment alone can halve the speed of a copy.
+std::byte* makeMemory(int value) {
+  void* memory = mmap(nullptr, kMemoryBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) fail("no memory");
+  return static_cast<std::byte*>(std::memset(memory, value, kMemoryBytes));
 }
 
 // What the second process tells once: where to find everything.
@@ -115,11 +123,11 @@ void serveRaw(int listener, std::byte* memory) {
   Target target;
   std::snprintf(target.address, sizeof target.address, "%s", (*engine)->address().c_str());
   auto* allocated = static_cast<std::byte*>((*engine)->allocateMemory(kMemoryBytes).value());
-  std::vector<std::byte> registered(kMemoryBytes, std::byte{1});
-  if (Error error = (*engine)->registerMemory(registered.data(), registered.size())) fail(messageOf(error));
+  std::byte* const registered = makeMemory(1);
+  if (Error error = (*engine)->registerMemory(registered, kMemoryBytes)) fail(messageOf(error));
   std::memset(allocated, 1, kMemoryBytes);
   target.allocated = reinterpret_cast<uintptr_t>(allocated);
-  target.registered = reinterpret_cast<uintptr_t>(registered.data());
+  target.registered = reinterpret_cast<uintptr_t>(registered);
   target.pid = getpid();
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -132,8 +140,7 @@ void serveRaw(int listener, std::byte* memory) {
   }
   target.raw_port = ntohs(address.sin_port);
   writeAll(out, &target, sizeof target);
-  std::vector<std::byte> raw(kMemoryBytes, std::byte{1});
-  serveRaw(listener, raw.data());
+  serveRaw(listener, makeMemory(1));
   std::exit(0);
 }
 
@@ -225,7 +232,7 @@ uint64_t pingPong(const Target& target, std::byte* local, uint64_t size, size_t 
 
 class Initiator {
  public:
-  explicit Initiator(const Target& target) : local_(kMemoryBytes, std::byte{2}) {
+  explicit Initiator(const Target& target) {
     auto engine = Engine::create({});
     if (!engine) fail(messageOf(engine.error()));
     engine_ = *std::move(engine);
@@ -234,20 +241,26 @@ class Initiator {
     segment_ = *segment;
   }
 
-  std::byte* local() { return local_.data(); }
+  std::byte* local() { return local_; }
 
-  // `depth` transfers at a time until `total` bytes have moved. GB/s.
+  // `depth` transfers at a time until `total` bytes have moved, in batches that take many of these. GB/s.
   double rate(Transport transport, Opcode opcode, uint64_t base, uint64_t size, size_t depth, uint64_t total) {
+    const size_t submits = total / size / depth;
+    const BatchId batch = engine_->allocateBatch(submits * depth).value();
+    std::vector<Request> requests(depth);
     const uint64_t start = monotonicNowNs();
     uint64_t done = 0;
-    while (done < total) {
-      std::vector<Request> requests;
-      for (size_t i = 0; i < depth; ++i, done += size) {
-        requests.push_back(request(transport, opcode, base, done % kMemoryBytes, size));
+    for (size_t i = 0; i < submits; ++i) {
+      for (Request& next : requests) {
+        next = request(transport, opcode, base, done % kMemoryBytes, size);
+        done += size;
       }
-      run(requests);
+      submitAndWait(batch, requests);
     }
-    return gigabytesPerSecond(done, monotonicNowNs() - start);
+    const uint64_t spent = monotonicNowNs() - start;
+    if (engine_->batchStatus(batch).value().state != TaskState::kCompleted) fail("a transfer failed");
+    engine_->freeBatch(batch);
+    return gigabytesPerSecond(done, spent);
   }
 
   // Median of single transfers, submit to the return of the wait. Nanoseconds.
@@ -257,8 +270,7 @@ class Initiator {
     const BatchId batch = engine_->allocateBatch(count).value();
     for (size_t i = 0; i < count; ++i) {
       const uint64_t start = monotonicNowNs();
-      if (!engine_->submit(batch, one, ValidationMode::kStrict)) fail("submit was refused");
-      engine_->wait(batch, std::nullopt).value();
+      submitAndWait(batch, one);
       samples.push_back(monotonicNowNs() - start);
     }
     engine_->freeBatch(batch);
@@ -272,22 +284,19 @@ class Initiator {
     request.fields.length = size;
     request.fields.target_offset = base + offset;
     request.fields.transport_hint = static_cast<int32_t>(transport);
-    request.source = local_.data() + offset;
+    request.source = local_ + offset;
     request.target = segment_;
     return request;
   }
 
-  void run(const std::vector<Request>& requests) {
-    const BatchId batch = engine_->allocateBatch(requests.size()).value();
+  void submitAndWait(BatchId batch, const std::vector<Request>& requests) {
     if (const auto submitted = engine_->submit(batch, requests, ValidationMode::kStrict); !submitted) {
       fail(messageOf(submitted.error().error));
     }
     engine_->wait(batch, std::nullopt).value();
-    if (engine_->batchStatus(batch).value().state != TaskState::kCompleted) fail("a transfer failed");
-    engine_->freeBatch(batch);
   }
 
-  std::vector<std::byte> local_;
+  std::byte* local_ = makeMemory(2);
   std::unique_ptr<Engine> engine_;
   SegmentId segment_ = 0;
 };
@@ -310,7 +319,7 @@ void compare(const char* what, int rounds, const char* unit, const std::function
 void runInitiator(const Target& target, int rounds) {
   Initiator initiator(target);
   std::byte* const local = initiator.local();
-  std::vector<std::byte> other(kMemoryBytes, std::byte{3});
+  std::byte* const other = makeMemory(3);
   constexpr uint64_t kTotal = 512u << 20;
   constexpr size_t kSamples = 2000;
 
@@ -333,11 +342,11 @@ void runInitiator(const Target& target, int rounds) {
     for (const uint64_t size : {65536u, 1u << 20}) {
       compare(
           fmt::format("shm mapped {} {} KiB, one at a time (memcpy)", op, size >> 10).c_str(), rounds, "GB/s",
-          [&] { return memcpyCeiling(other.data(), local, size, kTotal); },
+          [&] { return memcpyCeiling(other, local, size, kTotal); },
           [&] { return initiator.rate(Transport::kShm, opcode, target.allocated, size, 1, kTotal); }, true);
       compare(
           fmt::format("shm mapped {} {} KiB, {} in flight (memcpy)", op, size >> 10, kDepth).c_str(), rounds, "GB/s",
-          [&] { return memcpyCeiling(other.data(), local, size, kTotal); },
+          [&] { return memcpyCeiling(other, local, size, kTotal); },
           [&] { return initiator.rate(Transport::kShm, opcode, target.allocated, size, kDepth, kTotal); }, true);
     }
     compare(
@@ -346,7 +355,7 @@ void runInitiator(const Target& target, int rounds) {
         [&] { return initiator.rate(Transport::kShm, opcode, target.registered, 1u << 20, kDepth, kTotal); }, true);
     compare(
         fmt::format("shm mapped {} 4 KiB, median (memcpy)", op).c_str(), rounds, "us",
-        [&] { return 4096.0 / memcpyCeiling(other.data(), local, 4096, kTotal / 8) / 1e3; },
+        [&] { return 4096.0 / memcpyCeiling(other, local, 4096, kTotal / 8) / 1e3; },
         [&] {
           return static_cast<double>(initiator.latency(Transport::kShm, opcode, target.allocated, 4096, kSamples)) /
                  1e3;

@@ -48,7 +48,8 @@ void roundTrip(Fixture& fixture, OpenLink& link, Mirror& mirror, uint64_t size, 
   const Bytes into(size + 2 * kPage, seed + 1);
   const Bytes expected(size + 2 * kPage, seed + 1);
   std::memcpy(expected.data() + kLocalOffset, mirror.expected() + kRemoteOffset, size);
-  fixture.carryOut(link, {transferOf(Direction::kRead, into.data() + kLocalOffset, size, mirror.region(), kRemoteOffset)},
+  fixture.carryOut(link,
+                   {transferOf(Direction::kRead, into.data() + kLocalOffset, size, mirror.region(), kRemoteOffset)},
                    2 * seed + 1);
   CHECK(into == expected);
 }
@@ -79,9 +80,7 @@ void theLargest(const Kind& kind) {
     return fixture.target.checksum(region.base + offset, length);
   };
   const auto local_sum = [&](uint64_t offset, uint64_t length) { return checksumOf(local.data() + offset, length); };
-  const auto margins_of = [&](const auto& sum) {
-    return std::pair(sum(0, kMargin), sum(kMargin + bytes, kMargin));
-  };
+  const auto margins_of = [&](const auto& sum) { return std::pair(sum(0, kMargin), sum(kMargin + bytes, kMargin)); };
   const auto remote_margins = margins_of(remote_sum);
   const uint64_t moved = local_sum(kMargin, bytes);
   fixture.carryOut(link, {transferOf(Direction::kWrite, local.data() + kMargin, bytes, region, kMargin)});

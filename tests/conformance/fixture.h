@@ -18,16 +18,18 @@
 
 // CONTRACT("sentence", function): a test case for each backend, in the suite of its name. The names differ because
 // doctest takes cases of one line and one name for one.
-#define CONTRACT_OF(suite, kind, sentence, function) \
-  TEST_CASE(suite ": " sentence * doctest::test_suite(suite)) { function(tent::conformance::kind); }
+#define CONTRACT_OF(suite, kind, sentence, function)           \
+  TEST_CASE(suite ": " sentence* doctest::test_suite(suite)) { \
+    function(tent::conformance::kind);                         \
+  }
 #define CONTRACT_OF_TCP(sentence, function) CONTRACT_OF("tcp", kTcp, sentence, function)
 #define CONTRACT_OF_FAKE(sentence, function) CONTRACT_OF("fake", kFake, sentence, function)
-#define CONTRACT_OF_SHM(sentence, function)                     \
-  CONTRACT_OF("shm_mapped", kShmMapped, sentence, function)     \
+#define CONTRACT_OF_SHM(sentence, function)                 \
+  CONTRACT_OF("shm_mapped", kShmMapped, sentence, function) \
   CONTRACT_OF("shm_copied", kShmCopied, sentence, function)
-#define CONTRACT(sentence, function)    \
-  CONTRACT_OF_TCP(sentence, function)   \
-  CONTRACT_OF_SHM(sentence, function)   \
+#define CONTRACT(sentence, function)  \
+  CONTRACT_OF_TCP(sentence, function) \
+  CONTRACT_OF_SHM(sentence, function) \
   CONTRACT_OF_FAKE(sentence, function)
 
 namespace tent::conformance {

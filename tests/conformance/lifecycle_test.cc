@@ -50,7 +50,7 @@ CONTRACT("an answer lets one link in", onceOnly)
 void nonsense(const Kind& kind) {
   Fixture fixture(kind);
   const std::string good = fixture.target.answer(fixture.backend->offer());
-  const std::string texts[] = {"",         " ",        "x",       std::string(1000, 'a'), good + " ", good.substr(1),
+  const std::string texts[] = {"",         " ",         "x",        std::string(1000, 'a'), good + " ", good.substr(1),
                                good + "0", good + "\n", " " + good, std::string(1, '\0')};
   for (const std::string& text : texts) {
     CAPTURE(text);

@@ -1,5 +1,5 @@
-// conformance_target SUITE STALL_NS CONNECT_NS: the target of a conformance test, in a process of its own. Reads a command a
-// line from descriptor 3 and writes the answer there, a line each:
+// conformance_target SUITE STALL_NS CONNECT_NS: the target of a conformance test, in a process of its own. Reads a
+// command a line from descriptor 3 and writes the answer there, a line each:
 //
 //     memory BYTES ACCESS allocate|register   ID BASE LENGTH ACCESS SHARED KEY    (KEY in hex, "-" for none)
 //     unregister ID                           ok

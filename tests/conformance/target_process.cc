@@ -58,8 +58,8 @@ std::string TargetProcess::ask(const std::string& command) {
 }
 
 RemoteRegion TargetProcess::memory(uint64_t bytes, Access access) {
-  const std::string reply = ask(fmt::format("memory {} {} {}", bytes, static_cast<int>(access),
-                                            kind_.allocates ? "allocate" : "register"));
+  const std::string reply =
+      ask(fmt::format("memory {} {} {}", bytes, static_cast<int>(access), kind_.allocates ? "allocate" : "register"));
   RemoteRegion region;
   int given_access = 0;
   std::string key;

@@ -15,6 +15,11 @@ VectorSourceOutcome readDocument(Input& input, const VectorSourceOptions& option
     faults.error({}, "", text.error());
   } else if (const auto document = parseJson(*text, faults)) {
     file = readVectorFile(*document, faults, options.clock_pinned);
+    const JsonValue* clock = file.header.now_ns && options.runs_now ? document->find("clock") : nullptr;
+    if (clock != nullptr) {
+      faults.error(clock->position, "/clock",
+                   "a pinned clock is for explaining, not for running: remove it, and give deadlines as budgets");
+    }
   }
   printFaults(faults, options.quiet);
   VectorSourceOutcome outcome{0, faults.errorCount()};

@@ -14,6 +14,7 @@ namespace tent {
 struct VectorSourceOptions {
   bool clock_pinned = false;  // --now is given
   bool quiet = false;         // no warnings
+  bool runs_now = false;      // a file whose header pins the clock is refused
 };
 
 struct VectorSourceOutcome {

@@ -1,5 +1,7 @@
 #include "common/version.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <openssl/crypto.h>
 #include <CLI/Version.hpp>
@@ -23,9 +25,14 @@ std::string versionText(const std::string& tool) {
       built.empty() ? "none" : built);
 }
 
-// The engine's transports add themselves here as they are built.
 TransportSet builtTransports() {
-  return {};
+  TransportSet built;
+  for (std::string_view names = kBuiltTransports; !names.empty();) {
+    const size_t end = std::min(names.find(' '), names.size());
+    if (const auto transport = valueOfName<Transport>(names.substr(0, end))) built.add(*transport);
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+  return built;
 }
 
 }  // namespace tent

@@ -1,6 +1,7 @@
 // Compares each result with what its vector expects, and prints only where they differ.
 #include <fmt/format.h>
 
+#include "report/result_json.h"
 #include "tent-explain/difference_list.h"
 
 namespace tent {

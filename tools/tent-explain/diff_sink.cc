@@ -1,6 +1,7 @@
 // Decides each vector under two configurations and prints where the results differ.
 #include <fmt/format.h>
 
+#include "report/result_json.h"
 #include "tent-explain/difference_list.h"
 
 namespace tent {

@@ -48,7 +48,7 @@ std::optional<std::string> lintFile(const std::string& path, bool quiet) {
     faults.error({}, "", format.error());
   } else if (*format == VectorFormat::kNdjson) {
     const auto outcome =
-        readVectors(std::move(*input), {false, quiet}, [](const Vector&, const VectorHeader&) { return true; });
+        readVectors(std::move(*input), {false, quiet, false}, [](const Vector&, const VectorHeader&) { return true; });
     if (outcome.faults > 0) return std::nullopt;
     return fmt::format("intent vectors as NDJSON, {}", outcome.vectors);
   } else if (const auto text = input->readAll(kMaxDocumentBytes); !text) {

@@ -90,8 +90,9 @@ int explainFiles(const Options& options, ResultSink& sink, Output& output) {
       sink.take(path == "-" ? "<stdin>" : path, vector, header);
       return !output.closed() && output.error().empty();
     };
-    run.faults +=
-        readVectors(path, {options.now_ns.has_value(), options.common.quiet}, take, [&] { output.flush(); }).faults;
+    run.faults += readVectors(path, {options.now_ns.has_value(), options.common.quiet, false}, take, [&] {
+                    output.flush();
+                  }).faults;
     if (interrupted() || output.closed()) break;
   }
   run.interrupted = interrupted();

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/json_file.h"
 #include "common/options.h"
 #include "common/output.h"
 #include "config/vectors.h"
@@ -26,12 +27,6 @@ struct SinkContext {
   bool reference_host;  // no environment was given
 };
 
-// How the input ended, beside the vectors that the sink saw.
-struct RunEnd {
-  size_t faults = 0;
-  bool interrupted = false;
-};
-
 class ResultSink {
  public:
   virtual ~ResultSink() = default;
@@ -48,18 +43,10 @@ std::unique_ptr<ResultSink> makeCheckSink(const SinkContext& context);
 // `other`: the configuration to compare with.
 std::unique_ptr<ResultSink> makeDiffSink(const SinkContext& context, const EngineConfig& other);
 
-struct Count {
-  std::string_view name;
-  size_t number;
-};
-
 // The start of a JSON output, up to the array named `list`.
 void beginJsonFile(JsonWriter& json, std::string_view list);
 // The end of the output in each format: in JSON the counts as a summary, in text `headline` with how the run ended.
 void endOutput(const SinkContext& context, JsonWriter& json, const std::string& headline, std::span<const Count> counts,
                std::span<const Count> by_status, const RunEnd& run);
-
-// The result as JSON text.
-std::string resultText(const Result& result, const Redactor& redactor);
 
 }  // namespace tent

@@ -1,6 +1,6 @@
 // A backend for tests of the engine, and for machines without NICs: it really moves bytes between processes of one
-// machine, as simply as can be (one Unix socket and one thread a link, one transfer at a time, in order), under the name
-// that it is given, and lets a script decide the fate of each transfer.
+// machine, as simply as can be (one Unix socket and one thread a link, one transfer at a time, in order), under the
+// name that it is given, and lets a script decide the fate of each transfer.
 //
 // A failed write of which bytes were sent is unsettled, since they may lie in the peer's socket; every other failure is
 // settled or untouched, unless the script says otherwise.

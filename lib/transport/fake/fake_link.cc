@@ -191,7 +191,7 @@ void FakeLink::carryOut(const Job& job) {
 
 FakeLink::Result FakeLink::move(const Transfer& transfer, uint64_t bytes) {
   if (bytes == 0) return {};
-  const Result result = exchange(transfer, bytes);
+  Result result = exchange(transfer, bytes);
   if (!result.error) {
     (transfer.direction == Direction::kRead ? shared_->read_bytes : shared_->written_bytes) += bytes;
   }

@@ -25,7 +25,8 @@ bool parseNumber(std::string_view text, uint64_t& into) {
 
 // Moves all bytes with `call`, which is sendmsg or recvmsg.
 template <typename Call>
-Io moveAll(char* bytes, size_t count, const Call& call) {
+Io moveAll(void* start, size_t count, const Call& call) {
+  auto* bytes = static_cast<char*>(start);
   while (count > 0) {
     iovec part{bytes, count};
     msghdr message{};
@@ -84,15 +85,12 @@ void limitStalls(int socket, uint64_t timeout_ns) {
 
 Io sendAll(int socket, const void* bytes, size_t count) {
   // An iovec is the same for both ways; sendmsg does not write to it.
-  auto* const start =
-      const_cast<char*>(static_cast<const char*>(bytes));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-  return moveAll(start, count,
+  return moveAll(const_cast<void*>(bytes), count,  // NOLINT(cppcoreguidelines-pro-type-const-cast)
                  [socket](msghdr* message) { return systemCalls().sendmsg(socket, message, MSG_NOSIGNAL); });
 }
 
 Io receiveAll(int socket, void* bytes, size_t count) {
-  return moveAll(static_cast<char*>(bytes), count,
-                 [socket](msghdr* message) { return systemCalls().recvmsg(socket, message, 0); });
+  return moveAll(bytes, count, [socket](msghdr* message) { return systemCalls().recvmsg(socket, message, 0); });
 }
 
 Error errorOf(Reason reason, std::string detail) {

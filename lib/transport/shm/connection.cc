@@ -39,15 +39,16 @@ void Connection::receive() {
   // While the peer does not take our answers, its next requests wait in the socket: nothing piles up here.
   if (receiving_ || target_ == nullptr || !outgoing_.empty()) return;
   receiving_ = true;
-  socket_.async_wait(asio::posix::stream_descriptor::wait_read, [self = shared_from_this()](const std::error_code& error) {
-    self->receiving_ = false;
-    if (self->target_ == nullptr) return;
-    if (error) return self->close();
-    const Received received = receiveFrame(self->socket_.native_handle());
-    if (received.kind == Received::Kind::kEnd) return self->close();
-    if (received.kind == Received::Kind::kFrame) self->take(received.frame);
-    self->receive();
-  });
+  socket_.async_wait(asio::posix::stream_descriptor::wait_read,
+                     [self = shared_from_this()](const std::error_code& error) {
+                       self->receiving_ = false;
+                       if (self->target_ == nullptr) return;
+                       if (error) return self->close();
+                       const Received received = receiveFrame(self->socket_.native_handle());
+                       if (received.kind == Received::Kind::kEnd) return self->close();
+                       if (received.kind == Received::Kind::kFrame) self->take(received.frame);
+                       self->receive();
+                     });
 }
 
 void Connection::take(const Frame& frame) {

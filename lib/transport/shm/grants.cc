@@ -18,7 +18,8 @@ Error Grant::check(const Transfer& transfer) const {
   if (transfer.remote_address < terms.base || offset >= terms.length || transfer.length > terms.length - offset) {
     return refused(Reason::kOutOfRange, "no registered memory holds the range");
   }
-  if (terms.access == Access::kNone) return refused(Reason::kPermissionDenied, "the target keeps this memory to itself");
+  if (terms.access == Access::kNone)
+    return refused(Reason::kPermissionDenied, "the target keeps this memory to itself");
   if (transfer.direction == Direction::kWrite && terms.access != Access::kReadWrite) {
     return refused(Reason::kPermissionDenied, "the target lets peers only read this memory");
   }

@@ -1,14 +1,15 @@
 // The transfers of one link: checked, copied, reported. What Link promises (transport/backend.h) is kept here.
 //
-// The way of a transfer: submit copies it at once when its region is known and the submit's share of inline bytes lasts.
-// Otherwise it becomes a job, which waits for the link, then for its region, then in the queue, of which pieces are
-// taken by the copy threads and by progress().
+// The way of a transfer: submit copies it at once when its region is known and the submit's share of inline bytes
+// lasts. Otherwise it becomes a job, which waits for the link, then for its region, then in the queue, of which pieces
+// are taken by the copy threads and by progress().
 //
 // Invariants
 //  1. pending_ counts the transfers that were taken and whose report has not returned; the end of the link is told when
 //     it has ended and that count is 0, after them all.
 //  2. copying_ counts the copies that are going on; close waits for it, and no lock is held meanwhile.
-//  3. A job is in exactly one place: not routed, waiting at a grant, in the queue, or only with those that copy its last
+//  3. A job is in exactly one place: not routed, waiting at a grant, in the queue, or only with those that copy its
+//  last
 //     pieces. Whoever takes it out of the last of them reports it.
 //
 // Thread safety: all members may be called from any thread.

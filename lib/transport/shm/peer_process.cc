@@ -52,8 +52,9 @@ Error PeerProcess::findCopyRefusal(uint64_t nonce_address, const Secret& nonce) 
   if (count < 0) return refusalOf(errno);
   moved = static_cast<uint64_t>(count);
   if (moved != seen.size() || seen != nonce) {
-    return errorOf(Reason::kPermissionDenied, "shm: the process that listens is not the one that answers; memory that "
-                                              "the peer's engine allocated works, other memory does not");
+    return errorOf(Reason::kPermissionDenied,
+                   "shm: the process that listens is not the one that answers; memory that "
+                   "the peer's engine allocated works, other memory does not");
   }
   return {};
 }

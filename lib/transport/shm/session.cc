@@ -94,19 +94,21 @@ void Session::fail(Reason reason, const std::string& why) {
 
 void Session::receive() {
   if (!socket_) return;
-  socket_->async_wait(asio::posix::stream_descriptor::wait_read, [self = shared_from_this()](const std::error_code& error) {
-    if (self->owner_ == nullptr || error) return;
-    self->take(receiveFrame(self->socket_->native_handle()));
-    self->receive();
-  });
+  socket_->async_wait(asio::posix::stream_descriptor::wait_read,
+                      [self = shared_from_this()](const std::error_code& error) {
+                        if (self->owner_ == nullptr || error) return;
+                        self->take(receiveFrame(self->socket_->native_handle()));
+                        self->receive();
+                      });
 }
 
 void Session::watchProcess() {
   process_.emplace(loop_.context(), peer_->pidfd());
   // A child that the peer forked may hold the socket open for longer than the peer lives.
-  process_->async_wait(asio::posix::stream_descriptor::wait_read, [self = shared_from_this()](const std::error_code& error) {
-    if (!error) self->fail(Reason::kPeerLost, "shm: the peer's process has ended");
-  });
+  process_->async_wait(asio::posix::stream_descriptor::wait_read,
+                       [self = shared_from_this()](const std::error_code& error) {
+                         if (!error) self->fail(Reason::kPeerLost, "shm: the peer's process has ended");
+                       });
 }
 
 void Session::take(Received received) {

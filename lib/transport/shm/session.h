@@ -61,8 +61,8 @@ class Session : public std::enable_shared_from_this<Session> {
   const Answer answer_;
   const std::chrono::nanoseconds timeout_;
   std::shared_ptr<SessionOwner> owner_;  // until shut
-  asio::steady_timer timer_;  // of the answer that is awaited
-  uint32_t fetches_ = 0;      // not answered yet
+  asio::steady_timer timer_;             // of the answer that is awaited
+  uint32_t fetches_ = 0;                 // not answered yet
   asio::steady_timer retry_;
   Fd connecting_;  // before it is handed to socket_
   PeerCredentials credentials_;

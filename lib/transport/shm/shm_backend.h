@@ -3,16 +3,16 @@
 //  - memory that the peer's engine allocated is mapped here (its sealed memfd comes by SCM_RIGHTS) and copied with
 //    memcpy. The kernel enforces what peers may do with it: a read-only region cannot be mapped for writing.
 //  - memory that the peer's application registered is copied across processes (process_vm_readv, process_vm_writev),
-//    only between processes of one user, and only where the kernel allows it, which is tried once when a link opens. The
-//    peer is the process at the other end of the link's socket, as the kernel names it, held by a pidfd. The bounds and
-//    the access that hold here are those that the peer described, and the initiator's library checks them: the target
-//    cannot.
+//    only between processes of one user, and only where the kernel allows it, which is tried once when a link opens.
+//    The peer is the process at the other end of the link's socket, as the kernel names it, held by a pidfd. The bounds
+//    and the access that hold here are those that the peer described, and the initiator's library checks them: the
+//    target cannot.
 //
-// Local-only memory is never shared. Unregistering takes effect for what begins later; a mapping that a peer already has
-// keeps the pages of freed memory alive, and a peer's copy that is going on at that moment still ends.
+// Local-only memory is never shared. Unregistering takes effect for what begins later; a mapping that a peer already
+// has keeps the pages of freed memory alive, and a peer's copy that is going on at that moment still ends.
 //
-// Small transfers are copied within submit, larger ones by the link's copy thread and by threads that wait (progress). A
-// failed transfer is settled, since nobody else is copying.
+// Small transfers are copied within submit, larger ones by the link's copy thread and by threads that wait (progress).
+// A failed transfer is settled, since nobody else is copying.
 #pragma once
 
 #include <cstdint>

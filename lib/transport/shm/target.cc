@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-#include <asio/post.hpp>
 #include <fmt/format.h>
+#include <asio/post.hpp>
 
 #include "base/clock.h"
 #include "transport/shared_memory.h"
@@ -62,19 +62,20 @@ void Target::stop() {
 // ---- connections
 
 void Target::accept() {
-  listener_.async_wait(asio::posix::stream_descriptor::wait_read, [self = shared_from_this()](const std::error_code& error) {
-    if (error || !self->listener_.is_open()) return;
-    while (true) {
-      Fd socket(::accept4(self->listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-      if (socket) {
-        self->admit(std::move(socket));
-        continue;
-      }
-      if (errno == EINTR || errno == ECONNABORTED) continue;
-      // Out of descriptors or memory: the socket stays readable, so waiting for that alone would spin.
-      return errno == EAGAIN ? self->accept() : self->acceptLater();
-    }
-  });
+  listener_.async_wait(
+      asio::posix::stream_descriptor::wait_read, [self = shared_from_this()](const std::error_code& error) {
+        if (error || !self->listener_.is_open()) return;
+        while (true) {
+          Fd socket(::accept4(self->listener_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+          if (socket) {
+            self->admit(std::move(socket));
+            continue;
+          }
+          if (errno == EINTR || errno == ECONNABORTED) continue;
+          // Out of descriptors or memory: the socket stays readable, so waiting for that alone would spin.
+          return errno == EAGAIN ? self->accept() : self->acceptLater();
+        }
+      });
 }
 
 void Target::acceptLater() {

@@ -74,7 +74,7 @@ class Target : public std::enable_shared_from_this<Target> {
   std::mutex mutex_;
   std::condition_variable released_;
   std::unordered_map<uint64_t, Region> regions_;
-  std::map<Secret, uint64_t> tickets_;                // until when
+  std::map<Secret, uint64_t> tickets_;                 // until when
   std::unordered_map<uint64_t, uint32_t> unreleased_;  // regions taken back -> peers that have not let go yet
   bool stopped_ = false;
 };

@@ -139,8 +139,8 @@ Received receiveFrame(int socket) {
   takePassed(message, received);
   const auto type = static_cast<uint32_t>(received.frame.type);
   const bool whole = count == static_cast<ssize_t>(sizeof(Frame)) && (message.msg_flags & MSG_TRUNC) == 0;
-  const bool known = type >= static_cast<uint32_t>(FrameType::kHello) &&
-                     type <= static_cast<uint32_t>(FrameType::kReleased);
+  const bool known =
+      type >= static_cast<uint32_t>(FrameType::kHello) && type <= static_cast<uint32_t>(FrameType::kReleased);
   received.kind = whole && known ? Received::Kind::kFrame : Received::Kind::kEnd;
   return received;
 }

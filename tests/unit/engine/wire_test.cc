@@ -1,6 +1,7 @@
 #include "engine/wire.h"
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 namespace tent {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <pthread.h>
 
+#include <doctest/doctest.h>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
-#include <doctest/doctest.h>
 
 namespace tent {
 namespace {

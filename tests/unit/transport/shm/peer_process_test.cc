@@ -164,8 +164,7 @@ TEST_CASE("memory that is not mapped is an error that says how far the copy came
   if (!canCopy(peer)) return;
   std::vector<std::byte> local(2 * kPage);
   uint64_t moved = 0;
-  const Error error =
-      peer.copy(Direction::kRead, local.data(), reinterpret_cast<uintptr_t>(pages), 2 * kPage, moved);
+  const Error error = peer.copy(Direction::kRead, local.data(), reinterpret_cast<uintptr_t>(pages), 2 * kPage, moved);
   CHECK(nameOf(error.reason) == "io_error");
   CHECK(error.detail.find("4096 bytes into the range") != std::string::npos);
   CHECK(moved == kPage);

@@ -1,0 +1,43 @@
+// The command line of tent-submit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "common/options.h"
+#include "intent/values.h"
+#include "tent-submit/peers.h"
+
+namespace tent {
+
+struct Options {
+  CommonOptions common;
+
+  // ---- running a file
+  std::string file;  // "" none
+  bool loopback = false;
+  std::vector<PeerAddress> peers;
+  bool dry_run = false;
+  bool verify = true;
+  Transport required = Transport::kUnspec;  // kUnspec: any
+  std::optional<uint64_t> timeout_ns;
+  std::string metrics_path;  // "" none
+
+  // ---- --serve
+  bool serve = false;
+  std::string bind = "127.0.0.1:0";
+  std::string segment;  // "" its address
+  uint64_t size = 64u << 20;
+  bool until_stdin_ends = false;  // of a target that another tent-submit has started
+};
+
+void addOptions(CLI::App& app, Options& options);
+
+// What is wrong with the options as a whole; "" nothing.
+std::string conflictOf(const Options& options);
+
+}  // namespace tent

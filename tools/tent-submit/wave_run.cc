@@ -1,0 +1,317 @@
+#include "tent-submit/wave_run.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "base/clock.h"
+#include "common/interrupt.h"
+#include "report/explain.h"
+#include "tent-submit/pattern.h"
+
+namespace tent {
+namespace {
+
+// How long a transfer that is on its way may take to end once the run was interrupted.
+constexpr uint64_t kSettleNs = 1'000'000'000;
+
+}  // namespace
+
+WaveRun::WaveRun(Job& job, const WaveOptions& options, std::vector<Item> items)
+    : job_(job), options_(options), items_(std::move(items)), transfers_(items_.size()), outcomes_(items_.size()) {
+  for (size_t i = 0; i < items_.size(); ++i) parts_[entryOf(i).session].items.push_back(i);
+}
+
+void WaveRun::run() {
+  place();
+  fill();
+  for (auto& [session, part] : parts_) submit(*session, part);
+  const End end = await();
+  for (auto& [session, part] : parts_) {
+    collect(*session, part, end);
+    // What is still in flight keeps its batch; the engine ends both.
+    if (part.batch) session->engine().freeBatch(*part.batch);
+  }
+  if (options_.verify && end != End::kTimeout) verify();
+  if (end == End::kAll) noteLostPeers();
+}
+
+void WaveRun::fail(size_t item, Error error) {
+  transfers_[item].failed = true;
+  setOutcome(item, ExecutionStatus::kFailed, std::move(error));
+}
+
+void WaveRun::setOutcome(size_t item, ExecutionStatus status, Error error) {
+  // The engine speaks of addresses in the peer's memory, which are nobody's business; the file of offsets.
+  if (error.field == Field::kTargetOffset) error.value = entryOf(item).vector.fields.target_offset;
+  outcomes_[item].status = status;
+  outcomes_[item].error = std::move(error);
+}
+
+void WaveRun::place() {
+  using Key = std::tuple<Session*, Registration, MemoryKind, int>;
+  std::map<Key, std::vector<size_t>> groups;
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const Entry& entry = entryOf(i);
+    const MemoryLocation& location = entry.vector.source_memory;
+    groups[{entry.session, entry.vector.source_registration, location.kind, location.ordinal}].push_back(i);
+  }
+  for (const auto& [key, group] : groups) {
+    const auto& [session, registration, kind, ordinal] = key;
+    uint64_t bytes = 0;
+    for (const size_t item : group) bytes += sourceBytes(entryOf(item).vector.fields.length);
+    const auto base = session->memory().reserve(session->engine(), registration, {kind, ordinal}, bytes);
+    if (!base) {
+      for (const size_t item : group) fail(item, base.error());
+      continue;
+    }
+    std::byte* at = *base;
+    for (const size_t item : group) {
+      const uint64_t length = entryOf(item).vector.fields.length;
+      transfers_[item].memory = {at, length};
+      at += sourceBytes(length);
+    }
+  }
+}
+
+void WaveRun::fill() {
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const bool wanted = options_.verify || writes(i);
+    if (transfers_[i].failed || !wanted) continue;
+    fillPattern(transfers_[i].memory, options_.seed ^ (uint64_t{items_[i].entry} << 32) ^ items_[i].repetition);
+  }
+  if (!options_.verify) return;
+  makeDifferent();
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (!transfers_[i].failed && writes(i)) transfers_[i].sent = checksumOf(transfers_[i].memory);
+  }
+}
+
+// A few bytes may happen to be at the destination already. Where a peer does not answer here, its transfers will tell.
+void WaveRun::makeDifferent() {
+  const auto short_one = [this](size_t item) {
+    const size_t bytes = transfers_[item].memory.size();
+    return !transfers_[item].failed && bytes > 0 && bytes <= kOftenAlike;
+  };
+  forEachTarget(short_one, [this](Session& session, size_t peer, const std::vector<size_t>& items) {
+    const auto there = session.engine().checksums(session.segment(peer), rangesOf(items));
+    if (!there) return;
+    for (size_t i = 0; i < items.size(); ++i) {
+      const std::span<std::byte> memory = transfers_[items[i]].memory;
+      if (checksumOf(memory) == (*there)[i]) invert(memory);
+    }
+  });
+}
+
+// Each call of submit has one validation mode. Items come in the order of priority, so calls for one run of equal modes
+// after the other keep it.
+void WaveRun::submit(Session& session, Part& part) {
+  std::vector<size_t> alike;
+  const auto flush = [&] {
+    submitAlike(session, part, alike);
+    alike.clear();
+  };
+  const auto batch = session.engine().allocateBatch(part.items.size());
+  if (batch) part.batch = *batch;
+  for (const size_t item : part.items) {
+    if (!batch) fail(item, batch.error());
+    if (transfers_[item].failed) continue;
+    if (!alike.empty() && entryOf(alike.front()).mode != entryOf(item).mode) flush();
+    alike.push_back(item);
+  }
+  flush();
+}
+
+void WaveRun::submitAlike(Session& session, Part& part, std::span<const size_t> items) {
+  std::vector<size_t> left(items.begin(), items.end());
+  std::vector<Request> requests;
+  requests.reserve(left.size());
+  for (const size_t item : left) requests.push_back(requestOf(session, item));
+  // All or nothing is the rule of a call, not of a file: what is refused (a deadline that has just passed, a buffer
+  // that has gone) is left out, and the rest submitted again.
+  while (!left.empty()) {
+    const auto submitted = session.engine().submit(*part.batch, requests, entryOf(left.front()).mode);
+    if (submitted) {
+      part.tasks.insert(part.tasks.end(), left.begin(), left.end());
+      return;
+    }
+    const SubmitFailure& failure = submitted.error();
+    const bool one = failure.failed > 0 && failure.failed < left.size() && failure.error.index >= 0;
+    if (!one) {
+      for (const size_t item : left) fail(item, failure.error);
+      return;
+    }
+    fail(left[static_cast<size_t>(failure.error.index)], failure.error);
+    left.erase(left.begin() + failure.error.index);
+    requests.erase(requests.begin() + failure.error.index);
+  }
+}
+
+Request WaveRun::requestOf(Session& session, size_t item) {
+  Entry& entry = entryOf(item);
+  Request request;
+  // The vector was judged, so its layout is good.
+  requestFieldsOf(entry.vector, request.fields);
+  request.fields.target_offset = entry.address;
+  if (request.fields.deadline.kind == DeadlineInput::Kind::kBudget) {
+    // Files carry budgets, which become a time once, when they are submitted. What is printed is of the first time.
+    const uint64_t judged_ns = entry.now_ns;
+    entry.now_ns = monotonicNowNs();
+    const Result result = resultOf(job_, entry);
+    request.fields.deadline = {DeadlineInput::Kind::kAbsolute, result.decision.requested.deadline.deadline_ns};
+    if (items_[item].repetition > 0) entry.now_ns = judged_ns;
+  }
+  request.source = transfers_[item].memory.data();
+  request.target = session.segment(*entry.peer);
+  return request;
+}
+
+WaveRun::End WaveRun::await() {
+  End end = End::kAll;
+  for (const auto& [session, part] : parts_) {
+    if (part.batch && end == End::kAll) end = awaitPart(*session, part);
+  }
+  if (end == End::kAll) return end;
+  cancel();
+  if (end == End::kTimeout) return end;
+  uint64_t settle_until_ns = monotonicNowNs() + kSettleNs;
+  if (options_.deadline_ns) settle_until_ns = std::min(settle_until_ns, *options_.deadline_ns);
+  for (const auto& [session, part] : parts_) {
+    const uint64_t now_ns = monotonicNowNs();
+    // What has not ended by then is told so by its state.
+    if (part.batch) (void)session->engine().wait(*part.batch, settle_until_ns > now_ns ? settle_until_ns - now_ns : 0);
+  }
+  return end;
+}
+
+WaveRun::End WaveRun::awaitPart(Session& session, const Part& part) const {
+  const auto fd = session.engine().batchFd(*part.batch);
+  std::array<pollfd, 2> fds{{{fd.value_or(-1), POLLIN, 0}, {interruptFd(), POLLIN, 0}}};
+  for (;;) {
+    const auto ended = session.engine().wait(*part.batch, 0);
+    if (!ended || *ended) return End::kAll;
+    if (interrupted()) return End::kInterrupted;
+    // Without a descriptor for the batch its state is asked for every now and then.
+    int timeout_ms = fd ? -1 : 10;
+    if (options_.deadline_ns) {
+      const uint64_t now_ns = monotonicNowNs();
+      if (now_ns >= *options_.deadline_ns) return End::kTimeout;
+      constexpr uint64_t kLongestMs = 3'600'000;
+      const uint64_t left_ms = std::min((*options_.deadline_ns - now_ns) / 1'000'000 + 1, kLongestMs);
+      timeout_ms = fd ? static_cast<int>(left_ms) : timeout_ms;
+    }
+    if (poll(fds.data(), fds.size(), timeout_ms) < 0 && errno != EINTR) return End::kTimeout;
+  }
+}
+
+void WaveRun::cancel() {
+  for (const auto& [session, part] : parts_) {
+    for (size_t task = 0; task < part.tasks.size(); ++task) session->engine().cancel(*part.batch, task);
+  }
+}
+
+void WaveRun::collect(Session& session, const Part& part, End end) {
+  for (size_t task = 0; task < part.tasks.size(); ++task) {
+    const size_t item = part.tasks[task];
+    auto report = session.engine().taskReport(*part.batch, task);
+    if (!report) {
+      fail(item, report.error());
+      continue;
+    }
+    outcomes_[item].report = *std::move(report);
+    judge(item, end);
+  }
+}
+
+// From the state of a task to the status of its transfer.
+void WaveRun::judge(size_t item, End end) {
+  const TaskReport& report = outcomes_[item].report;
+  const TaskState state = report.status.state;
+  const bool stopped = end != End::kAll && (!isTerminal(state) || state == TaskState::kCanceled);
+  if (stopped && end == End::kTimeout) {
+    return setOutcome(item, ExecutionStatus::kTimeout,
+                      {Reason::kTimeout, Field::kNone, -1, {}, "it had not ended within --timeout"});
+  }
+  if (stopped) {
+    return setOutcome(item, ExecutionStatus::kCanceled,
+                      {Reason::kCanceled, Field::kNone, -1, {}, "the run was interrupted"});
+  }
+  if (state != TaskState::kCompleted) {
+    return setOutcome(item,
+                      state == TaskState::kCanceled  ? ExecutionStatus::kCanceled
+                      : state == TaskState::kTimeout ? ExecutionStatus::kTimeout
+                                                     : ExecutionStatus::kFailed,
+                      report.error);
+  }
+  const Transport carrier = report.carriedBy();
+  const bool any = options_.required == Transport::kUnspec || carrier == Transport::kUnspec;
+  if (any || carrier == options_.required) return setOutcome(item, ExecutionStatus::kCompleted, {});
+  const Attempt& first = report.attempts[0];
+  setOutcome(item, ExecutionStatus::kFailed,
+             {first.reason,
+              Field::kNone,
+              -1,
+              {},
+              fmt::format("{} failed, and {} carried it, which --require does not allow", nameOf(first.transport),
+                          nameOf(carrier))});
+}
+
+void WaveRun::verify() {
+  const auto arrived = [this](size_t item) {
+    return outcomes_[item].report.status.state == TaskState::kCompleted && !transfers_[item].memory.empty();
+  };
+  forEachTarget(arrived, [this](Session& session, size_t peer, const std::vector<size_t>& items) {
+    const auto there = session.engine().checksums(session.segment(peer), rangesOf(items));
+    for (size_t i = 0; i < items.size(); ++i) {
+      const size_t item = items[i];
+      Error error;
+      if (!there) {
+        error = there.error();
+        error.detail += "; so what arrived could not be verified";
+      } else if (writes(item)) {
+        error = compareChecksums(transfers_[item].sent, (*there)[i]);
+      } else {
+        error = compareChecksums((*there)[i], checksumOf(transfers_[item].memory));
+      }
+      if (there) outcomes_[item].verified = !error;
+      if (error) fail(item, std::move(error));
+    }
+    if (!there) lost_peers_.emplace(peer, there.error());
+  });
+}
+
+// A peer of which nothing came, for reasons that are its own, is not asked again: each time might take as long.
+void WaveRun::noteLostPeers() {
+  const auto any = [](size_t) { return true; };
+  forEachTarget(any, [this](Session&, size_t peer, const std::vector<size_t>& items) {
+    const auto gone = [this](size_t item) {
+      const Reason reason = outcomes_[item].error.reason;
+      return outcomes_[item].status != ExecutionStatus::kCompleted &&
+             (reason == Reason::kPeerLost || reason == Reason::kPeerUnreachable || reason == Reason::kStaleSegment ||
+              reason == Reason::kTimeout);
+    };
+    if (std::all_of(items.begin(), items.end(), gone)) lost_peers_.emplace(peer, outcomes_[items.front()].error);
+  });
+}
+
+template <typename Wanted, typename Take>
+void WaveRun::forEachTarget(const Wanted& wanted, const Take& take) {
+  std::map<std::pair<Session*, size_t>, std::vector<size_t>> targets;
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (wanted(i)) targets[{entryOf(i).session, *entryOf(i).peer}].push_back(i);
+  }
+  for (const auto& [target, items] : targets) take(*target.first, target.second, items);
+}
+
+std::vector<Engine::Range> WaveRun::rangesOf(std::span<const size_t> items) const {
+  std::vector<Engine::Range> ranges;
+  ranges.reserve(items.size());
+  for (const size_t item : items) ranges.push_back({entryOf(item).address, entryOf(item).vector.fields.length});
+  return ranges;
+}
+
+}  // namespace tent
