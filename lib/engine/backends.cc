@@ -16,8 +16,9 @@ tl::expected<std::vector<std::unique_ptr<Backend>>, Error> makeBackends(Loop& lo
                                                                         const std::string& bind_address) {
   std::vector<std::unique_ptr<Backend>> backends;
   const auto add = [&](tl::expected<std::unique_ptr<Backend>, Error> made) {
-    if (made) backends.push_back(*std::move(made));
-    return made.has_value() ? Error{} : std::move(made.error());
+    if (!made) return std::move(made.error());
+    backends.push_back(*std::move(made));
+    return Error{};
   };
   if (!config.plan.disabled.has(Transport::kShm)) {
     ShmOptions options;

@@ -12,6 +12,8 @@ class ChecksumReader {
   // The memory stays there and unchanged until the last piece was read.
   ChecksumReader(const std::byte* data, uint64_t length);
   ~ChecksumReader();
+  ChecksumReader(const ChecksumReader&) = delete;
+  ChecksumReader& operator=(const ChecksumReader&) = delete;
 
   // Reads the next piece; true when that was the last, and `checksum` is set.
   bool step(uint64_t& checksum);

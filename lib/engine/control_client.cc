@@ -129,7 +129,7 @@ ControlClient::~ControlClient() {
   close();
 }
 
-void ControlClient::exchange(Message request, uint64_t timeout_ns, Done done) {
+void ControlClient::exchange(const Message& request, uint64_t timeout_ns, Done done) {
   asio::post(state_->loop.context(),
              [state = state_, frame = frameOf(request), timeout_ns, done = std::move(done)]() mutable {
                if (state->closed) {
@@ -141,10 +141,10 @@ void ControlClient::exchange(Message request, uint64_t timeout_ns, Done done) {
              });
 }
 
-tl::expected<Message, Error> ControlClient::ask(Message request, uint64_t timeout_ns) {
+tl::expected<Message, Error> ControlClient::ask(const Message& request, uint64_t timeout_ns) {
   auto result = std::make_shared<std::promise<tl::expected<Message, Error>>>();
   std::future<tl::expected<Message, Error>> future = result->get_future();
-  exchange(std::move(request), timeout_ns,
+  exchange(request, timeout_ns,
            [result](tl::expected<Message, Error> answer) { result->set_value(std::move(answer)); });
   return future.get();
 }

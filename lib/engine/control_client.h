@@ -23,13 +23,15 @@ class ControlClient {
   // `loop` outlives it.
   ControlClient(Loop& loop, HostPort where);
   // Ends what is going on with canceled.
+  ControlClient(const ControlClient&) = delete;
+  ControlClient& operator=(const ControlClient&) = delete;
   ~ControlClient();
 
   // Calls `done` once, on the loop's thread: with the answer, with the error that the peer answered, or with
   // peer_unreachable, timeout or peer_lost. `timeout_ns` counts from the exchange's turn.
-  void exchange(Message request, uint64_t timeout_ns, Done done);
+  void exchange(const Message& request, uint64_t timeout_ns, Done done);
   // The same, waited for. Not on the loop's thread.
-  tl::expected<Message, Error> ask(Message request, uint64_t timeout_ns);
+  tl::expected<Message, Error> ask(const Message& request, uint64_t timeout_ns);
 
   void close();
 

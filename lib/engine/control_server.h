@@ -35,6 +35,8 @@ class ControlServer {
   static tl::expected<std::unique_ptr<ControlServer>, Error> listen(Loop& loop, const std::string& host, uint16_t port,
                                                                     Handlers handlers);
   ~ControlServer();
+  ControlServer(const ControlServer&) = delete;
+  ControlServer& operator=(const ControlServer&) = delete;
 
   // The address as bound, for peers to use: "127.0.0.1:4711", "[::1]:4711".
   const std::string& address() const;

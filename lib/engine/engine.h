@@ -88,14 +88,14 @@ struct SubmitFailure {
 // Counts since the engine was made.
 struct EngineMetrics {
   struct DowngradeCount {
-    Field field;
-    DowngradeReason reason;
-    uint64_t count;
+    Field field = Field::kNone;
+    DowngradeReason reason = DowngradeReason::kUnknownIntentType;
+    uint64_t count = 0;
   };
   struct TransportCount {
-    Transport transport;
-    uint64_t attempts_succeeded;
-    uint64_t attempts_failed;
+    Transport transport = Transport::kUnspec;
+    uint64_t attempts_succeeded = 0;
+    uint64_t attempts_failed = 0;
     Traffic traffic;
   };
   uint64_t requests_accepted = 0;

@@ -25,6 +25,8 @@ class Engine::Impl final : public LaneHost {
  public:
   Impl(EngineConfig config, EngineOptions options);
   ~Impl() override;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
   // The fallible part of making one.
   Error start();
 
@@ -82,7 +84,7 @@ class Engine::Impl final : public LaneHost {
   tl::expected<std::shared_ptr<Peer>, Error> selfPeer();
   std::shared_ptr<Peer> makePeer(const std::string& name, HostPort where);
   tl::expected<std::shared_ptr<const PeerView>, Error> refresh(Peer& peer);
-  tl::expected<Message, Error> ask(Peer& peer, Message request);
+  tl::expected<Message, Error> ask(Peer& peer, const Message& request);
   Environment environmentOf(const PeerDescription& description) const;
   Error openLinkNow(Peer& peer, Transport transport);
   void judgeSharedMemory(Peer& peer, PeerView& view);

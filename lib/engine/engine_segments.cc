@@ -122,8 +122,8 @@ void Engine::Impl::retire(std::shared_ptr<Peer> peer) {
     retired->shutDown({Reason::kCanceled, Field::kNone, -1, {}, "the segment was closed"});
 }
 
-tl::expected<Message, Error> Engine::Impl::ask(Peer& peer, Message request) {
-  auto answer = peer.client().ask(std::move(request), options_.control_timeout_ns);
+tl::expected<Message, Error> Engine::Impl::ask(Peer& peer, const Message& request) {
+  auto answer = peer.client().ask(request, options_.control_timeout_ns);
   if (!answer) return answer;
   const std::shared_ptr<const PeerView> view = peer.view();
   if (view != nullptr && view->description.instance != instanceOf(*answer)) {

@@ -199,7 +199,7 @@ tl::expected<void, SubmitFailure> Engine::Impl::submit(BatchId batch_id, std::sp
 // By priority, so that what is urgent is not behind what came with it; what goes the same way is handed over together.
 void Engine::Impl::dispatch(Batch& batch, size_t first, size_t count) {
   constexpr size_t kTogether = 256;
-  std::array<Task*, kTogether> group;
+  std::array<Task*, kTogether> group;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled up to `grouped`
   for (const Priority priority : {Priority::kHigh, Priority::kMedium, Priority::kLow}) {
     Lane* lane = nullptr;
     size_t grouped = 0;

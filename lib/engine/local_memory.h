@@ -31,6 +31,8 @@ class LocalMemory {
   explicit LocalMemory(std::vector<Server> servers) : servers_(std::move(servers)) {}
   // Unregisters everything that is still there.
   ~LocalMemory();
+  LocalMemory(const LocalMemory&) = delete;
+  LocalMemory& operator=(const LocalMemory&) = delete;
 
   // As Engine's members of these names.
   tl::expected<void*, Error> allocate(uint64_t bytes, const MemoryOptions& options);

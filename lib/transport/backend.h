@@ -87,7 +87,8 @@ struct Completion {
 };
 
 // Told about a link by its backend, from any thread and also from within Link::submit, never with a lock of the backend
-// held. Shared with the backend, which lets go of it after the last call.
+// held. Shared with the backend, which lets go of it after closed(); a transfer that is submitted after that is still
+// reported, within submit, to an observer that is still there.
 class LinkObserver {
  public:
   virtual ~LinkObserver() = default;

@@ -197,7 +197,7 @@ void traffic(const Kind& kind) {
   Fixture fixture(kind);
   OpenLink link = fixture.open();
   Mirror mirror(fixture, 6 * kMiB, 1);
-  const Bytes local(6 * kMiB, 2);
+  const Bytes local(7 * kMiB, 2);  // a refused write may be read from, so it has all its bytes
   const auto move = [&](Direction direction, uint64_t length) {
     return transferOf(direction, local.data(), length, mirror.region(), 0);
   };

@@ -40,7 +40,7 @@ struct Execution {
 
   void add(const Outcome& outcome);
   // The run has ended for `why` before all repetitions were submitted.
-  void cutShort(ExecutionStatus why, const Error& error);
+  void cutShort(ExecutionStatus why, const Error& because);
 
   std::optional<uint64_t> bytesPerSecond() const;
 };

@@ -25,7 +25,7 @@ bool expectsRejection(const JsonValue& expect) {
 
 // What a vector expects is compared with what was decided, not with what may be shown of it.
 bool meets(const Result& result, const JsonValue& expect) {
-  static const Redactor unredacted(Redaction::kNone);
+  const Redactor unredacted(Redaction::kNone);
   FaultList faults("result");
   const auto actual = parseJson(resultText(result, unredacted), faults);
   return unmetExpectations(expect, actual.value()).empty();

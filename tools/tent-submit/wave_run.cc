@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "common/interrupt.h"
 #include "report/explain.h"
-#include "tent-submit/pattern.h"
 
 namespace tent {
 namespace {
@@ -76,35 +75,6 @@ void WaveRun::place() {
       at += sourceBytes(length);
     }
   }
-}
-
-void WaveRun::fill() {
-  for (size_t i = 0; i < items_.size(); ++i) {
-    const bool wanted = options_.verify || writes(i);
-    if (transfers_[i].failed || !wanted) continue;
-    fillPattern(transfers_[i].memory, options_.seed ^ (uint64_t{items_[i].entry} << 32) ^ items_[i].repetition);
-  }
-  if (!options_.verify) return;
-  makeDifferent();
-  for (size_t i = 0; i < items_.size(); ++i) {
-    if (!transfers_[i].failed && writes(i)) transfers_[i].sent = checksumOf(transfers_[i].memory);
-  }
-}
-
-// A few bytes may happen to be at the destination already. Where a peer does not answer here, its transfers will tell.
-void WaveRun::makeDifferent() {
-  const auto short_one = [this](size_t item) {
-    const size_t bytes = transfers_[item].memory.size();
-    return !transfers_[item].failed && bytes > 0 && bytes <= kOftenAlike;
-  };
-  forEachTarget(short_one, [this](Session& session, size_t peer, const std::vector<size_t>& items) {
-    const auto there = session.engine().checksums(session.segment(peer), rangesOf(items));
-    if (!there) return;
-    for (size_t i = 0; i < items.size(); ++i) {
-      const std::span<std::byte> memory = transfers_[items[i]].memory;
-      if (checksumOf(memory) == (*there)[i]) invert(memory);
-    }
-  });
 }
 
 // Each call of submit has one validation mode. Items come in the order of priority, so calls for one run of equal modes
@@ -260,58 +230,20 @@ void WaveRun::judge(size_t item, End end) {
                           nameOf(carrier))});
 }
 
-void WaveRun::verify() {
-  const auto arrived = [this](size_t item) {
-    return outcomes_[item].report.status.state == TaskState::kCompleted && !transfers_[item].memory.empty();
-  };
-  forEachTarget(arrived, [this](Session& session, size_t peer, const std::vector<size_t>& items) {
-    const auto there = session.engine().checksums(session.segment(peer), rangesOf(items));
-    for (size_t i = 0; i < items.size(); ++i) {
-      const size_t item = items[i];
-      Error error;
-      if (!there) {
-        error = there.error();
-        error.detail += "; so what arrived could not be verified";
-      } else if (writes(item)) {
-        error = compareChecksums(transfers_[item].sent, (*there)[i]);
-      } else {
-        error = compareChecksums((*there)[i], checksumOf(transfers_[item].memory));
-      }
-      if (there) outcomes_[item].verified = !error;
-      if (error) fail(item, std::move(error));
-    }
-    if (!there) lost_peers_.emplace(peer, there.error());
-  });
-}
-
 // A peer of which nothing came, for reasons that are its own, is not asked again: each time might take as long.
 void WaveRun::noteLostPeers() {
   const auto any = [](size_t) { return true; };
-  forEachTarget(any, [this](Session&, size_t peer, const std::vector<size_t>& items) {
-    const auto gone = [this](size_t item) {
-      const Reason reason = outcomes_[item].error.reason;
-      return outcomes_[item].status != ExecutionStatus::kCompleted &&
-             (reason == Reason::kPeerLost || reason == Reason::kPeerUnreachable || reason == Reason::kStaleSegment ||
-              reason == Reason::kTimeout);
-    };
-    if (std::all_of(items.begin(), items.end(), gone)) lost_peers_.emplace(peer, outcomes_[items.front()].error);
-  });
-}
-
-template <typename Wanted, typename Take>
-void WaveRun::forEachTarget(const Wanted& wanted, const Take& take) {
-  std::map<std::pair<Session*, size_t>, std::vector<size_t>> targets;
-  for (size_t i = 0; i < items_.size(); ++i) {
-    if (wanted(i)) targets[{entryOf(i).session, *entryOf(i).peer}].push_back(i);
+  const auto gone = [this](size_t item) {
+    const Reason reason = outcomes_[item].error.reason;
+    return outcomes_[item].status != ExecutionStatus::kCompleted &&
+           (reason == Reason::kPeerLost || reason == Reason::kPeerUnreachable || reason == Reason::kStaleSegment ||
+            reason == Reason::kTimeout);
+  };
+  for (const auto& [target, items] : byTarget(any)) {
+    if (std::all_of(items.begin(), items.end(), gone)) {
+      lost_peers_.emplace(target.second, outcomes_[items.front()].error);
+    }
   }
-  for (const auto& [target, items] : targets) take(*target.first, target.second, items);
-}
-
-std::vector<Engine::Range> WaveRun::rangesOf(std::span<const size_t> items) const {
-  std::vector<Engine::Range> ranges;
-  ranges.reserve(items.size());
-  for (const size_t item : items) ranges.push_back({entryOf(item).address, entryOf(item).vector.fields.length});
-  return ranges;
 }
 
 }  // namespace tent

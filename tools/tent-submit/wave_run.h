@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -50,14 +51,14 @@ class WaveRun {
     std::optional<BatchId> batch;
     std::vector<size_t> tasks;  // the item of each of the batch's tasks
   };
+  using Target = std::pair<Session*, size_t>;  // and the number of the peer
+  using ByTarget = std::map<Target, std::vector<size_t>>;
   enum class End : uint8_t { kAll, kTimeout, kInterrupted };
 
   Entry& entryOf(size_t item) const { return job_.entries[items_[item].entry]; }
   bool writes(size_t item) const { return entryOf(item).vector.fields.opcode == static_cast<int32_t>(Opcode::kWrite); }
 
   void place();
-  void fill();
-  void makeDifferent();
   void submit(Session& session, Part& part);
   void submitAlike(Session& session, Part& part, std::span<const size_t> items);
   Request requestOf(Session& session, size_t item);
@@ -66,13 +67,16 @@ class WaveRun {
   void cancel();
   void collect(Session& session, const Part& part, End end);
   void judge(size_t item, End end);
-  void verify();
   void noteLostPeers();
 
-  // Calls `take(session, peer, items)` for each group of the items that `wanted` wants.
-  template <typename Wanted, typename Take>
-  void forEachTarget(const Wanted& wanted, const Take& take);
-  std::vector<Engine::Range> rangesOf(std::span<const size_t> items) const;
+  // ---- wave_bytes.cc
+  void fill();
+  void makeDifferent();
+  void verify();
+  ByTarget byTarget(const std::function<bool(size_t item)>& wanted) const;
+  // Of the items' ranges, in their order, as the peer computes them.
+  tl::expected<std::vector<uint64_t>, Error> checksumsOf(const Target& target, std::span<const size_t> items) const;
+
   void fail(size_t item, Error error);
   void setOutcome(size_t item, ExecutionStatus status, Error error);
 

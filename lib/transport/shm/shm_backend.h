@@ -8,8 +8,13 @@
 //    and the access that hold here are those that the peer described, and the initiator's library checks them: the
 //    target cannot.
 //
-// Local-only memory is never shared. Unregistering takes effect for what begins later; a mapping that a peer already
-// has keeps the pages of freed memory alive, and a peer's copy that is going on at that moment still ends.
+// Both ends must run as the same user and in one network namespace (the socket has no file); the initiator must see the
+// peer's pid for memory of the second kind. A region is described, and its memfd passed, when a link first uses it:
+// that one transfer waits for the target's loop, later ones need nothing of the target's process.
+//
+// Local-only memory is never shared. Unregistering has every peer that was given the region let go of it, and waits for
+// that, for two seconds in case one stands still. It rests on the peers' library, not on the kernel: a mapping keeps
+// the pages of freed memory alive.
 //
 // Small transfers are copied within submit, larger ones by the link's copy thread and by threads that wait (progress).
 // A failed transfer is settled, since nobody else is copying.

@@ -28,7 +28,7 @@ Error errorOf(Reason reason, std::string detail) {
 
 }  // namespace
 
-LinkState::LinkState(Loop& loop, const TcpOptions& options, std::shared_ptr<Counters> counters,
+LinkState::LinkState(Loop& loop, const TcpOptions& options, const std::shared_ptr<Counters>& counters,
                      std::shared_ptr<LinkObserver> observer)
     : loop_(loop),
       options_(options),
@@ -45,7 +45,7 @@ LinkState::LinkState(Loop& loop, const TcpOptions& options, std::shared_ptr<Coun
 void LinkState::open(const Answer& answer, std::string host) {
   const bool is_v6 = host.find(':') != std::string::npos;
   where_ = fmt::format("{}{}{}:{}", is_v6 ? "[" : "", host, is_v6 ? "]" : "", answer.port);
-  asio::post(loop_.context(), [self = shared_from_this(), answer, host = std::move(host)]() mutable {
+  asio::post(loop_.context(), [self = shared_from_this(), answer = Answer(answer), host = std::move(host)]() mutable {
     self->connect_timer_.expires_after(std::chrono::nanoseconds(self->options_.connect_timeout_ns));
     self->connect_timer_.async_wait([self](const std::error_code& error) {
       if (error || self->ended()) return;

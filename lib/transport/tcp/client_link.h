@@ -21,7 +21,7 @@ namespace tent::tcp {
 // Thread safety: as Link's members of the same names.
 class LinkState : public ClientStream::Owner, public std::enable_shared_from_this<LinkState> {
  public:
-  LinkState(Loop& loop, const TcpOptions& options, std::shared_ptr<Counters> counters,
+  LinkState(Loop& loop, const TcpOptions& options, const std::shared_ptr<Counters>& counters,
             std::shared_ptr<LinkObserver> observer);
 
   // Begins to connect; once.
@@ -67,7 +67,6 @@ class LinkState : public ClientStream::Owner, public std::enable_shared_from_thi
   asio::steady_timer connect_timer_;
   asio::steady_timer stall_timer_;
   std::string where_;
-  bool connect_timed_out_ = false;
   uint64_t moved_before_ = 0;
   uint64_t still_since_ns_ = 0;
 };
@@ -76,6 +75,8 @@ class TcpLink final : public Link {
  public:
   explicit TcpLink(std::shared_ptr<LinkState> state) : state_(std::move(state)) {}
   ~TcpLink() override;
+  TcpLink(const TcpLink&) = delete;
+  TcpLink& operator=(const TcpLink&) = delete;
 
   void submit(std::span<const Transfer> transfers) override { state_->submit(transfers); }
   bool cancel(uint64_t token) override { return state_->cancel(token); }

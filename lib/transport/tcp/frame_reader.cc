@@ -84,7 +84,7 @@ void FrameReader::consume(uint64_t bytes) {
 }
 
 FrameReader::Result FrameReader::read(int fd, uint64_t& bytes) {
-  std::array<iovec, kPiecesPerCall> pieces;
+  std::array<iovec, kPiecesPerCall> pieces;  // NOLINT(cppcoreguidelines-pro-type-member-init): gather fills it
   for (int calls = 0; calls < kCallsPerTurn; ++calls) {
     if (!advance()) return Result::kNonsense;
     if (paused_) return Result::kPaused;

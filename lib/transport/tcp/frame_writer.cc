@@ -82,7 +82,7 @@ void FrameWriter::advance(uint64_t bytes, const std::function<void(const OutFram
 }
 
 SendResult FrameWriter::send(int fd, uint64_t& sent_bytes, const std::function<void(const OutFrame&)>& sent_frame) {
-  std::array<iovec, kPiecesPerCall> pieces;
+  std::array<iovec, kPiecesPerCall> pieces;  // NOLINT(cppcoreguidelines-pro-type-member-init): gather fills it
   while (!frames_.empty()) {
     msghdr message{};
     message.msg_iov = pieces.data();

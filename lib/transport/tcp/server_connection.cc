@@ -27,7 +27,7 @@ bool ServerConnection::takeEntries(std::span<const std::byte> entries, uint64_t 
   answer_ = writer_.take();
   uint64_t announced = 0;
   for (size_t at = 0; at < entries.size(); at += sizeof(RequestEntry)) {
-    Pending pending{{}, Reason::kNone};
+    Pending pending;
     RequestEntry& request = pending.request;
     std::memcpy(&request, entries.data() + at, sizeof request);
     const bool write = request.operation == RequestEntry::kWrite;

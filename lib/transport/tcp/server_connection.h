@@ -31,7 +31,7 @@ class ServerConnection : public std::enable_shared_from_this<ServerConnection>, 
  private:
   struct Pending {
     RequestEntry request;
-    Reason reason;
+    Reason reason = Reason::kNone;
   };
 
   bool takeEntries(std::span<const std::byte> entries, uint64_t payload_bytes, std::vector<InPiece>& pieces) override;

@@ -28,6 +28,8 @@ class TcpBackend final : public Backend {
     options_.streams = std::clamp(options_.streams, 1u, tcp::kMaxStreams);
   }
   ~TcpBackend() override { TcpBackend::stop(); }
+  TcpBackend(const TcpBackend&) = delete;
+  TcpBackend& operator=(const TcpBackend&) = delete;
 
   Error listen() { return server_->listen(); }
 

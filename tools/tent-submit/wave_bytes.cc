@@ -1,0 +1,77 @@
+// The bytes of a wave: what is sent, and whether it arrived.
+#include "tent-submit/pattern.h"
+#include "tent-submit/wave_run.h"
+
+namespace tent {
+
+void WaveRun::fill() {
+  for (size_t i = 0; i < items_.size(); ++i) {
+    const bool wanted = options_.verify || writes(i);
+    if (transfers_[i].failed || !wanted) continue;
+    fillPattern(transfers_[i].memory, options_.seed ^ (uint64_t{items_[i].entry} << 32) ^ items_[i].repetition);
+  }
+  if (!options_.verify) return;
+  makeDifferent();
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (!transfers_[i].failed && writes(i)) transfers_[i].sent = checksumOf(transfers_[i].memory);
+  }
+}
+
+// A few bytes may happen to be at the destination already. Where a peer does not answer here, its transfers will tell.
+void WaveRun::makeDifferent() {
+  const auto short_one = [this](size_t item) {
+    const size_t bytes = transfers_[item].memory.size();
+    return !transfers_[item].failed && bytes > 0 && bytes <= kOftenAlike;
+  };
+  for (const auto& [target, items] : byTarget(short_one)) {
+    const auto there = checksumsOf(target, items);
+    if (!there) continue;
+    for (size_t i = 0; i < items.size(); ++i) {
+      const std::span<std::byte> memory = transfers_[items[i]].memory;
+      if (checksumOf(memory) == (*there)[i]) invert(memory);
+    }
+  }
+}
+
+void WaveRun::verify() {
+  const auto arrived = [this](size_t item) {
+    return outcomes_[item].report.status.state == TaskState::kCompleted && !transfers_[item].memory.empty();
+  };
+  for (const auto& [target, items] : byTarget(arrived)) {
+    const auto there = checksumsOf(target, items);
+    for (size_t i = 0; i < items.size(); ++i) {
+      const size_t item = items[i];
+      Error error;
+      if (!there) {
+        error = there.error();
+        error.detail += "; so what arrived could not be verified";
+      } else if (writes(item)) {
+        error = compareChecksums(transfers_[item].sent, (*there)[i]);
+      } else {
+        error = compareChecksums((*there)[i], checksumOf(transfers_[item].memory));
+      }
+      if (there) outcomes_[item].verified = !error;
+      if (error) fail(item, std::move(error));
+    }
+    if (!there) lost_peers_.emplace(target.second, there.error());
+  }
+}
+
+WaveRun::ByTarget WaveRun::byTarget(const std::function<bool(size_t item)>& wanted) const {
+  ByTarget targets;
+  for (size_t i = 0; i < items_.size(); ++i) {
+    if (wanted(i)) targets[{entryOf(i).session, *entryOf(i).peer}].push_back(i);
+  }
+  return targets;
+}
+
+tl::expected<std::vector<uint64_t>, Error> WaveRun::checksumsOf(const Target& target,
+                                                                std::span<const size_t> items) const {
+  std::vector<Engine::Range> ranges;
+  ranges.reserve(items.size());
+  for (const size_t item : items) ranges.push_back({entryOf(item).address, entryOf(item).vector.fields.length});
+  const auto& [session, peer] = target;
+  return session->engine().checksums(session->segment(peer), ranges);
+}
+
+}  // namespace tent
