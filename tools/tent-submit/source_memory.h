@@ -22,7 +22,7 @@ class SourceMemory {
 
  private:
   struct Block {
-    Registration registration;
+    Registration registration = Registration::kApplication;
     MemoryLocation location;
     std::byte* base = nullptr;
     uint64_t bytes = 0;
