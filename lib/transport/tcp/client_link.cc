@@ -33,6 +33,7 @@ LinkState::LinkState(Loop& loop, const TcpOptions& options, const std::shared_pt
     : loop_(loop),
       options_(options),
       observer_(std::move(observer)),
+      late_(observer_),
       connect_timer_(loop.context()),
       stall_timer_(loop.context()) {
   for (uint32_t i = 0; i < options_.streams; ++i) {
@@ -166,7 +167,13 @@ bool LinkState::cancel(uint64_t token) {
 
 void LinkState::report(std::vector<Completion>& completions) {
   in_flight_.fetch_sub(completions.size(), std::memory_order_relaxed);
-  for (Completion& completion : completions) observer_->completed(std::move(completion));
+  std::shared_ptr<LinkObserver> observer;
+  {
+    const std::lock_guard lock(mutex_);
+    observer = observer_ != nullptr ? observer_ : late_.lock();
+  }
+  if (observer == nullptr) return;
+  for (Completion& completion : completions) observer->completed(std::move(completion));
 }
 
 void LinkState::streamCompleted(std::vector<Completion>& completions) {
@@ -207,7 +214,12 @@ void LinkState::end(const Error& why) {
   }
   for (const auto& stream : streams_) stream->stop(why, completions);
   report(completions);
-  observer_->closed(why);
+  std::shared_ptr<LinkObserver> observer;
+  {
+    const std::lock_guard lock(mutex_);
+    observer = std::move(observer_);
+  }
+  observer->closed(why);
 }
 
 // ---- stalls

@@ -50,7 +50,6 @@ class LinkState : public ClientStream::Owner, public std::enable_shared_from_thi
 
   Loop& loop_;
   const TcpOptions options_;
-  const std::shared_ptr<LinkObserver> observer_;
   std::vector<std::unique_ptr<ClientStream>> streams_;  // fixed once made
   std::atomic<bool> ended_{false};
   std::atomic<uint64_t> in_flight_{0};  // transfers taken and not reported
@@ -59,6 +58,8 @@ class LinkState : public ClientStream::Owner, public std::enable_shared_from_thi
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::shared_ptr<LinkObserver> observer_;  // until the end was told: it may own the link
+  const std::weak_ptr<LinkObserver> late_;  // for what is submitted after that
   Phase phase_ = Phase::kOpening;
   Error why_;
   std::vector<Transfer> waiting_;  // for the link to be ready
