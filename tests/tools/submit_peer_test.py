@@ -132,7 +132,7 @@ class Peers(Case):
     def test_a_peer_that_does_not_answer_costs_no_more_than_the_timeout(self):
         with socket.create_server(("127.0.0.1", 0)) as server:
             address = f"127.0.0.1:{server.getsockname()[1]}"
-            result = subprocess.run([SUBMIT, "--timeout", "300ms", "--peer", address, self.file(vector())],
+            result = subprocess.run([SUBMIT, "--timeout", "2s", "--peer", address, self.file(vector())],
                                     capture_output=True, text=True, check=False, timeout=20)
         self.assertEqual(result.returncode, 4)
         self.assertIn(address, result.stderr)
