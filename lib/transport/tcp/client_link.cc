@@ -2,23 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
-#include <asio/co_spawn.hpp>
-#include <asio/connect.hpp>
-#include <asio/detached.hpp>
 #include <asio/post.hpp>
-#include <asio/read.hpp>
-#include <asio/use_awaitable.hpp>
-#include <asio/write.hpp>
 
 #include "base/clock.h"
 #include "base/units.h"
 
 namespace tent::tcp {
 namespace {
-
-using asio::ip::tcp;
 
 constexpr uint64_t kLongestWaitNs = 365ull * 24 * 3600 * 1'000'000'000;
 
@@ -30,14 +23,9 @@ Error errorOf(Reason reason, std::string detail) {
 
 LinkState::LinkState(Loop& loop, const TcpOptions& options, const std::shared_ptr<Counters>& counters,
                      std::shared_ptr<LinkObserver> observer)
-    : loop_(loop),
-      options_(options),
-      observer_(std::move(observer)),
-      late_(observer_),
-      connect_timer_(loop.context()),
-      stall_timer_(loop.context()) {
+    : loop_(loop), options_(options), observer_(std::move(observer)), late_(observer_), stall_timer_(loop.context()) {
   for (uint32_t i = 0; i < options_.streams; ++i) {
-    streams_.push_back(std::make_unique<ClientStream>(*this, tcp::socket(loop.context()), counters));
+    streams_.push_back(std::make_unique<ClientStream>(*this, loop, counters));
   }
 }
 
@@ -46,57 +34,20 @@ LinkState::LinkState(Loop& loop, const TcpOptions& options, const std::shared_pt
 void LinkState::open(const Answer& answer, std::string host) {
   const bool is_v6 = host.find(':') != std::string::npos;
   where_ = fmt::format("{}{}{}:{}", is_v6 ? "[" : "", host, is_v6 ? "]" : "", answer.port);
-  asio::post(loop_.context(), [self = shared_from_this(), answer = Answer(answer), host = std::move(host)]() mutable {
-    self->connect_timer_.expires_after(std::chrono::nanoseconds(self->options_.connect_timeout_ns));
-    self->connect_timer_.async_wait([self](const std::error_code& error) {
-      if (error || self->ended()) return;
-      self->end(errorOf(Reason::kPeerUnreachable,
-                        fmt::format("no connection to {} within {}: is the peer stopped, or behind a firewall?",
-                                    self->where_, formatDuration(self->options_.connect_timeout_ns))));
+  auto connector = std::make_shared<ClientConnector>(loop_, options_, answer, std::move(host), where_);
+  asio::post(loop_.context(), [self = shared_from_this(), connector = std::move(connector)] {
+    if (self->ended()) return;
+    self->connector_ = connector;
+    connector->start([self](tl::expected<std::vector<Socket>, Error> sockets) {
+      self->connector_.reset();
+      sockets ? self->connected(*std::move(sockets)) : self->end(sockets.error());
     });
-    asio::co_spawn(self->loop_.context(), self->connectStreams(std::move(answer), std::move(host)), asio::detached);
   });
 }
 
-asio::awaitable<void> LinkState::connectStreams(Answer answer, std::string host) {
-  const auto self = shared_from_this();
-  try {
-    tcp::resolver resolver(loop_.context());
-    const auto endpoints = co_await resolver.async_resolve(host, std::to_string(answer.port), asio::use_awaitable);
-    for (size_t i = 0; i < streams_.size(); ++i) {
-      if (ended()) co_return;
-      tcp::socket& socket = streams_[i]->socket();
-      co_await asio::async_connect(socket, endpoints, asio::use_awaitable);
-      socket.set_option(tcp::no_delay(true));
-      socket.set_option(asio::socket_base::keep_alive(true));
-      Hello hello;
-      hello.ticket = answer.tickets[i];
-      co_await asio::async_write(socket, asio::buffer(&hello, sizeof hello), asio::use_awaitable);
-      Welcome welcome;
-      co_await asio::async_read(socket, asio::buffer(&welcome, sizeof welcome), asio::use_awaitable);
-      if (welcome.magic != kMagic || welcome.version != kVersion) {
-        end(errorOf(Reason::kIoError, fmt::format("what answers at {} is no tcp transport of this version", where_)));
-        co_return;
-      }
-    }
-    becomeReady();
-  } catch (const std::system_error& failure) {
-    if (ended()) co_return;
-    const bool refused = failure.code() == asio::error::eof;  // after it was connected
-    end(refused ? errorOf(Reason::kAuthFailed, fmt::format("{} did not accept the ticket it gave", where_))
-                : errorOf(Reason::kPeerUnreachable,
-                          fmt::format("cannot connect to {}: {}; is the peer running, and the port open?", where_,
-                                      failure.code().message())));
-  }
-}
-
-void LinkState::becomeReady() {
+void LinkState::connected(std::vector<Socket> sockets) {
   if (ended()) return;
-  connect_timer_.cancel();
-  for (const auto& stream : streams_) {
-    stream->socket().non_blocking(true);
-    stream->start();
-  }
+  for (size_t i = 0; i < streams_.size(); ++i) streams_[i]->start(std::move(sockets[i]));
   std::vector<Transfer> waiting;
   {
     const std::lock_guard lock(mutex_);
@@ -104,11 +55,10 @@ void LinkState::becomeReady() {
     waiting.swap(waiting_);
     changed_.notify_all();
   }
-  still_since_ns_ = monotonicNowNs();
-  if (!waiting.empty()) {
-    in_flight_.fetch_sub(waiting.size(), std::memory_order_relaxed);
-    submit(waiting);
-  }
+  if (waiting.empty()) return;
+  // They are counted anew.
+  submit(waiting);
+  reported(waiting.size());
 }
 
 Error LinkState::waitReady(uint64_t timeout_ns) {
@@ -122,7 +72,7 @@ Error LinkState::waitReady(uint64_t timeout_ns) {
 // ---- transfers
 
 void LinkState::submit(std::span<const Transfer> transfers) {
-  in_flight_.fetch_add(transfers.size(), std::memory_order_relaxed);
+  unreported_.fetch_add(transfers.size());
   {
     const std::lock_guard lock(mutex_);
     if (phase_ == Phase::kOpening) {
@@ -130,14 +80,18 @@ void LinkState::submit(std::span<const Transfer> transfers) {
       return;
     }
   }
-  if (!watched_.exchange(true, std::memory_order_relaxed)) watchForStalls();
+  if (!watched_.load() && !watched_.exchange(true)) watchForStalls();
   // In runs, so that what goes together travels in one frame.
   const size_t run = std::max<size_t>(1, (transfers.size() + streams_.size() - 1) / streams_.size());
   for (size_t at = 0; at < transfers.size(); at += run) {
-    const uint32_t turn = streams_.size() == 1 ? 0 : next_stream_.fetch_add(1, std::memory_order_relaxed);
     const std::span<const Transfer> share = transfers.subspan(at, std::min(run, transfers.size() - at));
-    if (!streams_[turn % streams_.size()]->submit(share)) refuse(share);
+    if (!leastLoaded().submit(share)) refuse(share);
   }
+}
+
+ClientStream& LinkState::leastLoaded() {
+  const auto less = [](const auto& a, const auto& b) { return a->load() < b->load(); };
+  return **std::min_element(streams_.begin(), streams_.end(), less);
 }
 
 // What came after the end.
@@ -166,14 +120,27 @@ bool LinkState::cancel(uint64_t token) {
 }
 
 void LinkState::report(std::vector<Completion>& completions) {
-  in_flight_.fetch_sub(completions.size(), std::memory_order_relaxed);
+  if (completions.empty()) return;
   std::shared_ptr<LinkObserver> observer;
   {
     const std::lock_guard lock(mutex_);
     observer = observer_ != nullptr ? observer_ : late_.lock();
   }
-  if (observer == nullptr) return;
-  for (Completion& completion : completions) observer->completed(std::move(completion));
+  for (Completion& completion : completions) {
+    if (observer != nullptr) observer->completed(std::move(completion));
+  }
+  reported(completions.size());
+}
+
+// Whoever reports the last one of a link that has ended tells the end, so that nothing is reported after it.
+void LinkState::reported(uint64_t count) {
+  if (unreported_.fetch_sub(count, std::memory_order_acq_rel) != count) return;
+  std::shared_ptr<LinkObserver> observer;
+  {
+    const std::lock_guard lock(mutex_);
+    observer = std::exchange(observer_, nullptr);
+  }
+  if (observer != nullptr) observer->closed(why_);
 }
 
 void LinkState::streamCompleted(std::vector<Completion>& completions) {
@@ -182,9 +149,9 @@ void LinkState::streamCompleted(std::vector<Completion>& completions) {
 
 // ---- the end
 
-void LinkState::streamFailed(Reason reason, std::string detail) {
+void LinkState::streamFailed(Reason reason, const std::string& detail) {
   asio::post(loop_.context(),
-             [self = shared_from_this(), error = errorOf(reason, std::move(detail))] { self->end(error); });
+             [self = shared_from_this(), error = errorOf(reason, where_ + ": " + detail)] { self->end(error); });
 }
 
 void LinkState::close(const Error& why) {
@@ -193,13 +160,15 @@ void LinkState::close(const Error& why) {
     const std::lock_guard lock(mutex_);
     if (phase_ == Phase::kEnded) return;
   }
+  // On the loop's thread it may be called from within a report, others of which come first.
+  if (loop_.inLoop()) return asio::post(loop_.context(), [self, why] { self->end(why); });
   loop_.run([&] { self->end(why); });
 }
 
 // On the loop's thread: nothing is received while it runs.
 void LinkState::end(const Error& why) {
   if (ended_.exchange(true, std::memory_order_acq_rel)) return;
-  connect_timer_.cancel();
+  if (const auto connector = std::exchange(connector_, nullptr)) connector->stop();
   stall_timer_.cancel();
   std::vector<Completion> completions;
   {
@@ -214,12 +183,7 @@ void LinkState::end(const Error& why) {
   }
   for (const auto& stream : streams_) stream->stop(why, completions);
   report(completions);
-  std::shared_ptr<LinkObserver> observer;
-  {
-    const std::lock_guard lock(mutex_);
-    observer = std::move(observer_);
-  }
-  observer->closed(why);
+  reported(1);
 }
 
 // ---- stalls
@@ -237,10 +201,10 @@ void LinkState::armStallTimer() {
   stall_timer_.expires_after(std::chrono::nanoseconds(options_.stall_timeout_ns / 4 + 1));
   stall_timer_.async_wait([self = shared_from_this()](const std::error_code& error) {
     if (error || self->ended()) return;
-    if (self->in_flight_.load(std::memory_order_relaxed) == 0) {
-      self->watched_.store(false, std::memory_order_relaxed);
+    if (self->unreported_.load() == 1) {
+      self->watched_.store(false);
       // A submit between the two lines above took the timer for running.
-      if (self->in_flight_.load(std::memory_order_relaxed) == 0 || self->watched_.exchange(true)) return;
+      if (self->unreported_.load() == 1 || self->watched_.exchange(true)) return;
     }
     uint64_t moved = 0;
     for (const auto& stream : self->streams_) moved += stream->moved();

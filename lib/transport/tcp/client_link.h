@@ -1,18 +1,20 @@
 // An initiator's link: some streams to one peer, opened together and ended together.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
-#include <asio/awaitable.hpp>
 #include <asio/steady_timer.hpp>
 
 #include "transport/backend.h"
 #include "transport/loop.h"
+#include "transport/tcp/client_connector.h"
 #include "transport/tcp/client_stream.h"
 #include "transport/tcp/tcp_backend.h"
 
@@ -37,37 +39,39 @@ class LinkState : public ClientStream::Owner, public std::enable_shared_from_thi
   enum class Phase : uint8_t { kOpening, kReady, kEnded };
 
   void streamCompleted(std::vector<Completion>& completions) override;
-  void streamFailed(Reason reason, std::string detail) override;
+  void streamFailed(Reason reason, const std::string& detail) override;
   std::shared_ptr<void> keepAlive() override { return shared_from_this(); }
 
-  asio::awaitable<void> connectStreams(Answer answer, std::string host);
-  void becomeReady();
+  void connected(std::vector<Socket> sockets);
   void end(const Error& why);
+  ClientStream& leastLoaded();
   void watchForStalls();
   void armStallTimer();
   void report(std::vector<Completion>& completions);
+  void reported(uint64_t count);
   void refuse(std::span<const Transfer> transfers);
 
   Loop& loop_;
   const TcpOptions options_;
   std::vector<std::unique_ptr<ClientStream>> streams_;  // fixed once made
+  std::string where_;                                   // fixed once opened
   std::atomic<bool> ended_{false};
-  std::atomic<uint64_t> in_flight_{0};  // transfers taken and not reported
-  std::atomic<bool> watched_{false};    // the stall timer runs
-  std::atomic<uint32_t> next_stream_{0};
+  // Transfers taken whose report has not returned, and one for the link itself until it has ended: at 0 its end is
+  // told.
+  std::atomic<uint64_t> unreported_{1};
+  std::atomic<bool> watched_{false};  // the stall timer runs
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::shared_ptr<LinkObserver> observer_;  // until the end was told: it may own the link
-  const std::weak_ptr<LinkObserver> late_;  // for what is submitted after that
   Phase phase_ = Phase::kOpening;
   Error why_;
-  std::vector<Transfer> waiting_;  // for the link to be ready
+  std::vector<Transfer> waiting_;           // for the link to be ready
+  std::shared_ptr<LinkObserver> observer_;  // until the end was told: it may own the link
+  const std::weak_ptr<LinkObserver> late_;  // for what is submitted after that
 
   // The loop's thread.
-  asio::steady_timer connect_timer_;
+  std::shared_ptr<ClientConnector> connector_;
   asio::steady_timer stall_timer_;
-  std::string where_;
   uint64_t moved_before_ = 0;
   uint64_t still_since_ns_ = 0;
 };
@@ -75,9 +79,9 @@ class LinkState : public ClientStream::Owner, public std::enable_shared_from_thi
 class TcpLink final : public Link {
  public:
   explicit TcpLink(std::shared_ptr<LinkState> state) : state_(std::move(state)) {}
-  ~TcpLink() override;
   TcpLink(const TcpLink&) = delete;
   TcpLink& operator=(const TcpLink&) = delete;
+  ~TcpLink() override;
 
   void submit(std::span<const Transfer> transfers) override { state_->submit(transfers); }
   bool cancel(uint64_t token) override { return state_->cancel(token); }

@@ -1,8 +1,9 @@
 #include "transport/tcp/frame_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <cstring>
+#include <utility>
 
 #include "base/system_calls.h"
 
@@ -11,96 +12,106 @@ namespace {
 
 constexpr uint64_t kDropBytes = 65536;
 constexpr uint64_t kBytesPerCall = 1u << 30;  // the kernel gives 2 GiB at most
-constexpr int kCallsPerTurn = 64;             // then others on the loop have theirs
 
 }  // namespace
 
-bool FrameReader::advance() {
+FrameReader::Next FrameReader::advance() {
   while (true) {
-    if (phase_ == Phase::kHead) {
-      if (next_got_ < sizeof next_) return true;
-      paused_ = !handler_.mayContinue();
-      if (paused_) return true;
-      frame_ = next_;
-      next_got_ = 0;
-      if (frame_.magic != kMagic || frame_.entries == 0 || frame_.entries > kMaxEntries) return false;
-      entries_.resize(frame_.entries * entry_bytes_);
-      entries_got_ = 0;
-      phase_ = Phase::kEntries;
-    } else if (phase_ == Phase::kEntries) {
-      if (entries_got_ < entries_.size()) return true;
-      pieces_.clear();
-      piece_ = 0;
-      if (!handler_.takeEntries(entries_, frame_.payload_bytes, pieces_)) return false;
-      phase_ = Phase::kPayload;
-    } else {
-      if (piece_ < pieces_.size()) return true;
-      phase_ = Phase::kHead;
-      if (!handler_.endFrame()) return false;
+    if (piece_ < pieces_.size()) {
+      const uint64_t bytes = staged();
+      fillPieces(staged_.data() + staged_begin_, bytes);
+      if (piece_ < pieces_.size()) return Next::kBytes;
     }
+    if (staged() < sizeof(Head)) return Next::kBytes;
+    if (!handler_.mayContinue()) return Next::kPause;
+    Head head;
+    std::memcpy(&head, staged_.data() + staged_begin_, sizeof head);
+    if (head.magic != kMagic || head.entries == 0 || head.entries > kMaxEntries) return Next::kNonsense;
+    const size_t entries_bytes = head.entries * entry_bytes_;
+    if (staged() < sizeof head + entries_bytes) return Next::kBytes;
+    const std::span<const std::byte> entries(staged_.data() + staged_begin_ + sizeof head, entries_bytes);
+    staged_begin_ += sizeof head + entries_bytes;
+    pieces_.clear();
+    piece_ = 0;
+    if (!handler_.takeEntries(entries, head.payload_bytes, pieces_)) return Next::kNonsense;
   }
 }
 
-size_t FrameReader::gather(std::span<iovec> into) {
-  size_t count = 0;
-  bool whole_frame = true;
-  if (phase_ == Phase::kEntries) {
-    into[count++] = {entries_.data() + entries_got_, entries_.size() - entries_got_};
-    whole_frame = frame_.payload_bytes == 0;
+// `staged`: where the bytes lie if they are not in place yet; they are taken out of the buffer then. nullptr: they are.
+void FrameReader::fillPieces(const std::byte* staged, uint64_t bytes) {
+  const size_t first = piece_;
+  while (piece_ < pieces_.size() && bytes > 0) {
+    InPiece& piece = pieces_[piece_];
+    const uint64_t taken = std::min(bytes, piece.length);
+    if (staged != nullptr) {
+      if (piece.data != nullptr) std::memcpy(piece.data, staged, taken);
+      staged += taken;
+      staged_begin_ += taken;
+    }
+    if (piece.data != nullptr) piece.data += taken;
+    piece.length -= taken;
+    bytes -= taken;
+    if (piece.length == 0) ++piece_;
   }
-  uint64_t bytes = 0;
-  for (size_t i = piece_; phase_ == Phase::kPayload && i < pieces_.size(); ++i) {
+  if (staged == nullptr) staged_end_ += bytes;
+  if (piece_ > first) handler_.endPieces(piece_ - first);
+}
+
+// How much to read into the buffer behind what is staged: what the frame's entries lack, but at least what goes ahead.
+size_t FrameReader::stageNext() const {
+  size_t wanted = ahead_bytes_;
+  if (staged() >= sizeof(Head)) {
+    Head head;
+    std::memcpy(&head, staged_.data() + staged_begin_, sizeof head);
+    wanted = std::max(wanted, sizeof head + head.entries * entry_bytes_);
+  }
+  return wanted - staged();
+}
+
+// `bytes`: of all together. What is staged was gone through before, so while pieces are left the buffer is empty.
+size_t FrameReader::gather(std::span<iovec> into, uint64_t& bytes) {
+  size_t count = 0;
+  for (size_t i = piece_; i < pieces_.size(); ++i) {
     const InPiece& piece = pieces_[i];
     if (piece.data == nullptr && dropped_ == nullptr) dropped_ = std::make_unique<std::byte[]>(kDropBytes);
     const uint64_t limit = std::min(piece.data == nullptr ? kDropBytes : piece.length, kBytesPerCall - bytes);
     const uint64_t taken = std::min(piece.length, limit);
     into[count++] = {piece.data == nullptr ? dropped_.get() : piece.data, taken};
     bytes += taken;
-    const bool last = i + 1 == pieces_.size();
-    if (taken < piece.length || bytes == kBytesPerCall || (!last && count + 1 == into.size())) {
-      whole_frame = false;
-      break;
+    if (taken < piece.length || bytes == kBytesPerCall || count + 1 == into.size()) {
+      if (taken < piece.length || i + 1 < pieces_.size()) return count;
     }
   }
-  if (whole_frame) into[count++] = {reinterpret_cast<std::byte*>(&next_) + next_got_, sizeof next_ - next_got_};
+  if (staged_begin_ > 0) {
+    std::memmove(staged_.data(), staged_.data() + staged_begin_, staged());
+    staged_end_ -= std::exchange(staged_begin_, 0);
+  }
+  const size_t ahead = stageNext();
+  into[count++] = {staged_.data() + staged_end_, ahead};
+  bytes += ahead;
   return count;
 }
 
-void FrameReader::consume(uint64_t bytes) {
-  if (phase_ == Phase::kEntries) {
-    const uint64_t taken = std::min<uint64_t>(bytes, entries_.size() - entries_got_);
-    entries_got_ += taken;
-    bytes -= taken;
-  }
-  for (; phase_ == Phase::kPayload && piece_ < pieces_.size() && bytes > 0;) {
-    InPiece& piece = pieces_[piece_];
-    const uint64_t taken = std::min(bytes, piece.length);
-    if (piece.data != nullptr) piece.data += taken;
-    piece.length -= taken;
-    bytes -= taken;
-    if (piece.length == 0) ++piece_;
-  }
-  next_got_ += bytes;
-}
-
 FrameReader::Result FrameReader::read(int fd, uint64_t& bytes) {
+  const auto result = [](Next next) { return next == Next::kPause ? Result::kPaused : Result::kNonsense; };
+  // Only after a pause is anything to be done here.
+  if (const Next next = advance(); next != Next::kBytes) return result(next);
   std::array<iovec, kPiecesPerCall> pieces;  // NOLINT(cppcoreguidelines-pro-type-member-init): gather fills it
-  for (int calls = 0; calls < kCallsPerTurn; ++calls) {
-    if (!advance()) return Result::kNonsense;
-    if (paused_) return Result::kPaused;
-    msghdr message{};
-    message.msg_iov = pieces.data();
-    message.msg_iovlen = gather(pieces);
-    const ssize_t got = systemCalls().recvmsg(fd, &message, MSG_DONTWAIT);
-    if (got == 0) return Result::kEnded;
-    if (got < 0) {
-      if (errno == EINTR) continue;
-      return errno == EAGAIN || errno == EWOULDBLOCK ? Result::kBlocked : Result::kFailed;
-    }
-    bytes += static_cast<uint64_t>(got);
-    consume(static_cast<uint64_t>(got));
-  }
-  return Result::kYield;
+  uint64_t wanted = 0;
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = gather(pieces, wanted);
+  ssize_t got = 0;
+  do {
+    got = systemCalls().recvmsg(fd, &message, MSG_DONTWAIT);
+  } while (got < 0 && errno == EINTR);
+  if (got == 0) return Result::kEnded;
+  if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? Result::kBlocked : Result::kFailed;
+  bytes += static_cast<uint64_t>(got);
+  fillPieces(nullptr, static_cast<uint64_t>(got));
+  if (const Next next = advance(); next != Next::kBytes) return result(next);
+  // Less than asked for was all there was. In the middle of a payload the rest is on its way.
+  return static_cast<uint64_t>(got) < wanted && piece_ == pieces_.size() ? Result::kBlocked : Result::kMore;
 }
 
 }  // namespace tent::tcp

@@ -62,14 +62,13 @@ size_t FrameWriter::gather(std::span<iovec> into) const {
   return count;
 }
 
-void FrameWriter::advance(uint64_t bytes, const std::function<void(const OutFrame&)>& sent_frame) {
+void FrameWriter::advance(uint64_t bytes) {
   while (bytes > 0) {
     OutFrame& frame = *frames_.front();
     const uint64_t taken = std::min(bytes, frame.size() - frame.sent);
     frame.sent += taken;
     bytes -= taken;
     if (frame.sent < frame.size()) return;
-    if (sent_frame) sent_frame(frame);
     std::unique_ptr<OutFrame> done = std::move(frames_.front());
     frames_.pop_front();
     if (spare_.size() >= kSpareFrames) continue;
@@ -81,7 +80,7 @@ void FrameWriter::advance(uint64_t bytes, const std::function<void(const OutFram
   }
 }
 
-SendResult FrameWriter::send(int fd, uint64_t& sent_bytes, const std::function<void(const OutFrame&)>& sent_frame) {
+SendResult FrameWriter::send(int fd, uint64_t& sent_bytes) {
   std::array<iovec, kPiecesPerCall> pieces;  // NOLINT(cppcoreguidelines-pro-type-member-init): gather fills it
   while (!frames_.empty()) {
     msghdr message{};
@@ -93,7 +92,7 @@ SendResult FrameWriter::send(int fd, uint64_t& sent_bytes, const std::function<v
       return errno == EAGAIN || errno == EWOULDBLOCK ? SendResult::kBlocked : SendResult::kFailed;
     }
     sent_bytes += static_cast<uint64_t>(sent);
-    advance(static_cast<uint64_t>(sent), sent_frame);
+    advance(static_cast<uint64_t>(sent));
   }
   return SendResult::kAllSent;
 }

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -44,8 +43,8 @@ class FrameWriter {
     addBytes(std::move(frame), std::as_bytes(entries), static_cast<uint32_t>(entries.size()));
   }
 
-  // Sends what the socket takes. `sent_bytes` grows with it; `sent_frame` is told of each that has gone whole.
-  SendResult send(int fd, uint64_t& sent_bytes, const std::function<void(const OutFrame&)>& sent_frame = {});
+  // Sends what the socket takes. `sent_bytes` grows with it.
+  SendResult send(int fd, uint64_t& sent_bytes);
 
   void clear() { frames_.clear(); }
   // Of the regions that queued frames read from.
@@ -54,7 +53,7 @@ class FrameWriter {
  private:
   void addBytes(std::unique_ptr<OutFrame> frame, std::span<const std::byte> entries, uint32_t count);
   size_t gather(std::span<iovec> into) const;
-  void advance(uint64_t bytes, const std::function<void(const OutFrame&)>& sent_frame);
+  void advance(uint64_t bytes);
 
   std::deque<std::unique_ptr<OutFrame>> frames_;
   std::vector<std::unique_ptr<OutFrame>> spare_;

@@ -4,13 +4,7 @@
 
 #include <fmt/format.h>
 #include <sys/random.h>
-#include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
-#include <asio/read.hpp>
-#include <asio/redirect_error.hpp>
-#include <asio/steady_timer.hpp>
-#include <asio/use_awaitable.hpp>
-#include <asio/write.hpp>
+#include <asio/post.hpp>
 
 #include "base/clock.h"
 
@@ -20,8 +14,7 @@ namespace {
 using asio::ip::tcp;
 
 constexpr size_t kMaxStrangers = 64;
-constexpr auto kStrangerTime = std::chrono::seconds(2);
-constexpr auto kNoDescriptorsPause = std::chrono::milliseconds(50);
+constexpr auto kPauseAfterFailure = std::chrono::milliseconds(50);
 
 Ticket newTicket() {
   Ticket ticket;
@@ -36,16 +29,18 @@ Ticket newTicket() {
 }  // namespace
 
 Server::Server(Loop& loop, const TcpOptions& options, RegionTable& regions, std::shared_ptr<Counters> counters)
-    : loop_(loop), options_(options), regions_(regions), counters_(std::move(counters)), acceptor_(loop.context()) {}
+    : loop_(loop),
+      options_(options),
+      regions_(regions),
+      counters_(std::move(counters)),
+      acceptor_(loop.context()),
+      accept_timer_(loop.context()) {}
 
 Error Server::listen() {
   std::error_code error;
   const asio::ip::address address = asio::ip::make_address(options_.bind_address, error);
   const tcp::endpoint endpoint(address, options_.port);
-  if (!error) acceptor_.open(endpoint.protocol(), error);
-  if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error) acceptor_.bind(endpoint, error);
-  if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  if (!error) listenAt(acceptor_, endpoint, error);
   if (error) {
     std::string detail =
         fmt::format("cannot listen on {} port {} for tcp: {}", options_.bind_address, options_.port, error.message());
@@ -53,7 +48,7 @@ Error Server::listen() {
     return {Reason::kIoError, Field::kNone, -1, {}, std::move(detail)};
   }
   port_ = acceptor_.local_endpoint().port();
-  asio::co_spawn(loop_.context(), accept(), asio::detached);
+  asio::post(loop_.context(), [self = shared_from_this()] { self->waitAcceptable(); });
   return {};
 }
 
@@ -80,54 +75,56 @@ bool Server::takeTicket(const Ticket& ticket) {
   return tickets_.erase(ticket) > 0;
 }
 
-asio::awaitable<void> Server::accept() {
-  const auto self = shared_from_this();
+void Server::waitAcceptable() {
+  if (!acceptor_.is_open()) return;
+  acceptor_.async_wait(tcp::acceptor::wait_read, [self = shared_from_this()](const std::error_code& error) {
+    if (!error) self->accept();
+  });
+}
+
+void Server::accept() {
   while (acceptor_.is_open()) {
+    Socket socket(loop_.context());
     std::error_code error;
-    auto socket = std::make_shared<Socket>(loop_.context());
-    co_await acceptor_.async_accept(*socket, asio::redirect_error(asio::use_awaitable, error));
-    if (error == asio::error::operation_aborted) co_return;
-    if (error == asio::error::no_descriptors) {
-      asio::steady_timer pause(loop_.context(), kNoDescriptorsPause);
-      co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
-      continue;
+    acceptSocket(acceptor_, socket, error);
+    if (!error) {
+      welcome(std::move(socket));
+    } else if (error == asio::error::would_block) {
+      return waitAcceptable();
+    } else if (error != asio::error::connection_aborted && error != asio::error::interrupted) {
+      // Out of descriptors or memory: it is still there to be accepted, which would be tried without end.
+      accept_timer_.expires_after(kPauseAfterFailure);
+      return accept_timer_.async_wait([self = shared_from_this()](const std::error_code& canceled) {
+        if (!canceled) self->accept();
+      });
     }
-    // Closing is all that a stranger too many gets.
-    if (error || strangers_.size() >= kMaxStrangers) continue;
-    strangers_.insert(socket);
-    asio::co_spawn(loop_.context(), welcome(std::move(socket)), asio::detached);
   }
 }
 
-asio::awaitable<void> Server::welcome(std::shared_ptr<Socket> socket) {
-  const auto self = shared_from_this();
-  auto timer = std::make_shared<asio::steady_timer>(loop_.context(), kStrangerTime);
-  timer->async_wait([timer, socket](const std::error_code& error) {
-    std::error_code ignored;
-    if (!error) socket->close(ignored);
-  });
-  bool welcomed = false;
-  try {
-    Hello hello;
-    co_await asio::async_read(*socket, asio::buffer(&hello, sizeof hello), asio::use_awaitable);
-    welcomed = hello.magic == kMagic && hello.version == kVersion && takeTicket(hello.ticket);
-    if (welcomed) {
-      const Welcome answer;
-      co_await asio::async_write(*socket, asio::buffer(&answer, sizeof answer), asio::use_awaitable);
-      socket->set_option(tcp::no_delay(true));
-      socket->set_option(asio::socket_base::keep_alive(true));
-      socket->non_blocking(true);
-    }
-  } catch (const std::system_error&) {
-    welcomed = false;  // it has gone, or its time is over
-  }
-  timer->cancel();
-  strangers_.erase(socket);
-  if (!welcomed || !socket->is_open() || !acceptor_.is_open()) co_return;
+void Server::welcome(Socket socket) {
+  // Closing is all that a stranger too many gets.
+  if (strangers_.size() >= kMaxStrangers) return;
+  auto stranger = std::make_shared<ServerStranger>(std::move(socket));
+  strangers_.insert(stranger);
+  const auto admits = [weak = weak_from_this()](const Ticket& ticket) {
+    const auto server = weak.lock();
+    return server != nullptr && server->takeTicket(ticket);
+  };
+  const auto done = [weak = weak_from_this()](const std::shared_ptr<ServerStranger>& ended, bool admitted) {
+    const auto server = weak.lock();
+    if (server == nullptr) return;
+    server->strangers_.erase(ended);
+    if (admitted && server->acceptor_.is_open()) server->admit(ended->takeSocket());
+  };
+  stranger->start(admits, done);
+}
+
+void Server::admit(Socket socket) {
+  tune(socket, options_.stall_timeout_ns);
   const auto ended = [weak = weak_from_this()](const std::shared_ptr<ServerConnection>& connection) {
     if (const auto server = weak.lock()) server->connections_.erase(connection);
   };
-  auto connection = std::make_shared<ServerConnection>(std::move(*socket), regions_, counters_, ended);
+  auto connection = std::make_shared<ServerConnection>(std::move(socket), regions_, counters_, ended);
   connections_.insert(connection);
   connection->start();
 }
@@ -145,7 +142,9 @@ void Server::stop() {
   loop_.run([&] {
     std::error_code ignored;
     acceptor_.close(ignored);
-    for (const auto& socket : strangers_) socket->close(ignored);
+    accept_timer_.cancel();
+    for (const auto& stranger : strangers_) stranger->close();
+    strangers_.clear();
     for (const auto& connection : connections_) connection->close();
     connections_.clear();
   });

@@ -10,8 +10,8 @@
 #include <set>
 #include <string>
 
-#include <asio/awaitable.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
 #include <tl/expected.hpp>
 
 #include "base/error.h"
@@ -19,6 +19,7 @@
 #include "transport/regions.h"
 #include "transport/tcp/counters.h"
 #include "transport/tcp/server_connection.h"
+#include "transport/tcp/server_stranger.h"
 #include "transport/tcp/tcp_backend.h"
 #include "transport/tcp/wire.h"
 
@@ -36,10 +37,10 @@ class Server : public std::enable_shared_from_this<Server> {
   void stop();
 
  private:
-  using Socket = asio::ip::tcp::socket;
-
-  asio::awaitable<void> accept();
-  asio::awaitable<void> welcome(std::shared_ptr<Socket> socket);
+  void waitAcceptable();
+  void accept();
+  void welcome(Socket socket);
+  void admit(Socket socket);
   bool takeTicket(const Ticket& ticket);
   void dropExpiredLocked(uint64_t now_ns);
 
@@ -48,13 +49,14 @@ class Server : public std::enable_shared_from_this<Server> {
   RegionTable& regions_;
   const std::shared_ptr<Counters> counters_;
   asio::ip::tcp::acceptor acceptor_;
+  asio::steady_timer accept_timer_;
   uint16_t port_ = 0;
 
   std::mutex mutex_;
   std::map<Ticket, uint64_t> tickets_;  // with the time until which they hold
 
   // The loop's thread.
-  std::set<std::shared_ptr<Socket>> strangers_;  // that have shown no ticket yet
+  std::set<std::shared_ptr<ServerStranger>> strangers_;
   std::set<std::shared_ptr<ServerConnection>> connections_;
 };
 

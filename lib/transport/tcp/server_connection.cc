@@ -1,6 +1,8 @@
 #include "transport/tcp/server_connection.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <asio/post.hpp>
 
@@ -8,7 +10,8 @@ namespace tent::tcp {
 namespace {
 
 // Answers that wait for the peer to read; it is not listened to while there are more.
-constexpr size_t kMaxAnswers = 16;
+constexpr size_t kMaxAnswers = 64;
+constexpr int kTurns = 64;
 
 }  // namespace
 
@@ -19,53 +22,63 @@ ServerConnection::ServerConnection(asio::ip::tcp::socket socket, RegionTable& re
       regions_(regions),
       counters_(std::move(counters)),
       ended_(std::move(ended)),
-      reader_(*this, sizeof(RequestEntry)) {}
+      reader_(*this, sizeof(RequestEntry), sizeof(Head) + sizeof(RequestEntry)) {}
+
+// ---- what the peer asks for
 
 bool ServerConnection::takeEntries(std::span<const std::byte> entries, uint64_t payload_bytes,
                                    std::vector<InPiece>& pieces) {
-  frame_.clear();
-  answer_ = writer_.take();
+  incoming_.clear();
+  incoming_at_ = 0;
   uint64_t announced = 0;
   for (size_t at = 0; at < entries.size(); at += sizeof(RequestEntry)) {
-    Pending pending;
-    RequestEntry& request = pending.request;
+    RequestEntry request;
     std::memcpy(&request, entries.data() + at, sizeof request);
     const bool write = request.operation == RequestEntry::kWrite;
     if ((!write && request.operation != RequestEntry::kRead) || request.length == 0 || request.length > kMaxLength) {
       return false;
     }
-    auto use = regions_.use(request.address, request.length, write ? Access::kReadWrite : Access::kRead);
-    auto* const memory = reinterpret_cast<std::byte*>(request.address);  // NOLINT(performance-no-int-to-ptr)
-    if (!use) {
-      pending.reason = use.error().reason;
-    } else if (write) {
-      uses_.push_back(*std::move(use));
-    } else {
-      answer_->payload.push_back({memory, request.length});
-      answer_->payload_bytes += request.length;
-      answer_->uses.push_back(*std::move(use));
-    }
     if (write) {
       announced += request.length;
-      pieces.push_back({pending.reason == Reason::kNone ? memory : nullptr, request.length});
+      takeWrite(request, pieces);
+    } else {
+      takeRead(request);
     }
-    frame_.push_back(pending);
   }
   return announced == payload_bytes;
 }
 
-bool ServerConnection::endFrame() {
-  uses_.clear();
-  answer_entries_.clear();
-  for (const Pending& pending : frame_) {
-    const bool read = pending.request.operation == RequestEntry::kRead;
-    const bool done = pending.reason == Reason::kNone;
-    const uint64_t length = pending.request.length;
-    answer_entries_.push_back({pending.request.id, read && done ? length : 0, statusOf(pending.reason), 0});
-    if (done) (read ? counters_->served_read_bytes : counters_->served_written_bytes).fetch_add(length);
+void ServerConnection::takeWrite(const RequestEntry& request, std::vector<InPiece>& pieces) {
+  Incoming& incoming = incoming_.emplace_back(Incoming{request.id, request.length, Reason::kNone, std::nullopt});
+  auto use = regions_.use(request.address, request.length, Access::kReadWrite);
+  if (!use) {
+    incoming.reason = use.error().reason;
+    pieces.push_back({nullptr, request.length});
+    return;
   }
-  writer_.add<ResponseEntry>(std::move(answer_), answer_entries_);
-  return true;
+  incoming.use.emplace(*std::move(use));
+  auto* const memory = reinterpret_cast<std::byte*>(request.address);  // NOLINT(performance-no-int-to-ptr)
+  pieces.push_back({memory, request.length});
+}
+
+void ServerConnection::takeRead(const RequestEntry& request) {
+  auto use = regions_.use(request.address, request.length, Access::kRead);
+  if (!use) return addAnswer({request.id, 0, statusOf(use.error().reason), 0});
+  addAnswer({request.id, request.length, statusOf(Reason::kNone), 0});
+  auto* const memory = reinterpret_cast<std::byte*>(request.address);  // NOLINT(performance-no-int-to-ptr)
+  answer_->payload.push_back({memory, request.length});
+  answer_->payload_bytes += request.length;
+  answer_->uses.push_back(*std::move(use));
+  counters_->served_read_bytes.fetch_add(request.length);
+}
+
+void ServerConnection::endPieces(size_t count) {
+  for (const size_t end = incoming_at_ + count; incoming_at_ < end; ++incoming_at_) {
+    Incoming& incoming = incoming_[incoming_at_];
+    incoming.use.reset();
+    if (incoming.reason == Reason::kNone) counters_->served_written_bytes.fetch_add(incoming.length);
+    addAnswer({incoming.id, 0, statusOf(incoming.reason), 0});
+  }
 }
 
 bool ServerConnection::mayContinue() {
@@ -73,21 +86,38 @@ bool ServerConnection::mayContinue() {
   return !paused_;
 }
 
+// ---- answers
+
+void ServerConnection::addAnswer(const ResponseEntry& entry) {
+  if (answer_entries_.size() == kMaxEntries) sealAnswer();
+  if (answer_ == nullptr) answer_ = writer_.take();
+  answer_entries_.push_back(entry);
+}
+
+void ServerConnection::sealAnswer() {
+  if (answer_ == nullptr) return;
+  writer_.add<ResponseEntry>(std::move(answer_), answer_entries_);
+  answer_entries_.clear();
+}
+
 void ServerConnection::onReadable() {
-  if (!socket_.is_open()) return;
-  uint64_t bytes = 0;
-  const FrameReader::Result result = reader_.read(socket_.native_handle(), bytes);
-  answer();
-  switch (result) {
-    case FrameReader::Result::kBlocked: return waitReadable();
-    case FrameReader::Result::kPaused:
-      if (!waiting_writable_) asio::post(socket_.get_executor(), [self = shared_from_this()] { self->onReadable(); });
-      return;
-    case FrameReader::Result::kYield:
-      asio::post(socket_.get_executor(), [self = shared_from_this()] { self->onReadable(); });
-      return;
-    default: return end();
+  for (int turn = 0; turn < kTurns; ++turn) {
+    if (!socket_.is_open()) return;
+    uint64_t bytes = 0;
+    const FrameReader::Result result = reader_.read(socket_.native_handle(), bytes);
+    sealAnswer();
+    answer();
+    switch (result) {
+      case FrameReader::Result::kMore: break;
+      case FrameReader::Result::kBlocked: return waitReadable();
+      case FrameReader::Result::kPaused:
+        if (waiting_writable_) return;
+        break;  // all was sent meanwhile
+      default: return end();
+    }
   }
+  // Others on the loop have their turn.
+  asio::post(socket_.get_executor(), [self = shared_from_this()] { self->onReadable(); });
 }
 
 void ServerConnection::waitReadable() {
@@ -122,16 +152,18 @@ void ServerConnection::onWritable() {
 }
 
 bool ServerConnection::uses(uint64_t region) const {
-  const auto of_region = [&](const RegionTable::Use& use) { return use.regionId() == region; };
-  return std::any_of(uses_.begin(), uses_.end(), of_region) || writer_.uses(region) ||
-         (answer_ != nullptr && std::any_of(answer_->uses.begin(), answer_->uses.end(), of_region));
+  // Between two turns of the loop no answer is being put together: all that is used is coming in or waits to be sent.
+  return writer_.uses(region) || std::any_of(incoming_.begin(), incoming_.end(), [&](const Incoming& incoming) {
+           return incoming.use && incoming.use->regionId() == region;
+         });
 }
 
 void ServerConnection::close() {
   std::error_code ignored;
   socket_.close(ignored);
-  uses_.clear();
+  incoming_.clear();
   answer_.reset();
+  answer_entries_.clear();
   writer_.clear();
 }
 

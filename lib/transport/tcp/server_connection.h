@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include <asio/ip/tcp.hpp>
@@ -29,14 +31,22 @@ class ServerConnection : public std::enable_shared_from_this<ServerConnection>, 
   bool uses(uint64_t region) const;
 
  private:
-  struct Pending {
-    RequestEntry request;
-    Reason reason = Reason::kNone;
+  // A write whose bytes are coming in.
+  struct Incoming {
+    uint64_t id;
+    uint64_t length;
+    Reason reason;
+    std::optional<RegionTable::Use> use;  // unless refused
   };
 
   bool takeEntries(std::span<const std::byte> entries, uint64_t payload_bytes, std::vector<InPiece>& pieces) override;
-  bool endFrame() override;
+  void endPieces(size_t count) override;
   bool mayContinue() override;
+
+  void takeWrite(const RequestEntry& request, std::vector<InPiece>& pieces);
+  void takeRead(const RequestEntry& request);
+  void addAnswer(const ResponseEntry& entry);
+  void sealAnswer();
 
   void onReadable();
   void waitReadable();
@@ -50,9 +60,9 @@ class ServerConnection : public std::enable_shared_from_this<ServerConnection>, 
   std::function<void(const std::shared_ptr<ServerConnection>&)> ended_;
   FrameReader reader_;
   FrameWriter writer_;
-  std::vector<Pending> frame_;          // of the frame that is being read
-  std::vector<RegionTable::Use> uses_;  // of its writes
-  std::unique_ptr<OutFrame> answer_;    // with the reads of it
+  std::vector<Incoming> incoming_;  // of the frame that is being read; those from incoming_at_ on are not there yet
+  size_t incoming_at_ = 0;
+  std::unique_ptr<OutFrame> answer_;  // that is being put together, with these entries
   std::vector<ResponseEntry> answer_entries_;
   bool paused_ = false;
   bool waiting_writable_ = false;

@@ -1,4 +1,5 @@
-// Transfers over TCP: to any peer that can be reached, copied by the kernels of both ends and by nobody else.
+// Transfers over TCP: to any peer that can be reached, copied by the kernels of both ends and, but for a few KiB of a
+// read that come along with a frame's head, by nobody else; on the target by nobody at all.
 //
 // One listening socket a backend; an answer holds its port and a single-use ticket for each stream of a link. Frames
 // carry up to some hundred transfers each: their heads first, then the bytes of all writes, gathered from and scattered

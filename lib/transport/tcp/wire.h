@@ -37,10 +37,14 @@ struct Hello {
 static_assert(sizeof(Hello) == 24);
 
 struct Welcome {
+  static constexpr uint32_t kAdmitted = 0;
+  static constexpr uint32_t kRefused = 1;  // another version, or a ticket that was used, has expired, or never was
   uint32_t magic = kMagic;
   uint32_t version = kVersion;
+  uint32_t status = kAdmitted;
+  uint32_t reserved = 0;
 };
-static_assert(sizeof(Welcome) == 8);
+static_assert(sizeof(Welcome) == 16);
 
 struct Head {
   uint32_t magic = kMagic;

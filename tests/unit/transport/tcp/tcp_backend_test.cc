@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "unit/transport/replaced_calls.h"
-#include "unit/transport/tcp/two_ends.h"
+#include "unit/transport/tcp/raw_target.h"
 
 namespace tent {
 namespace {
@@ -155,18 +155,7 @@ TEST_CASE("nonsense ends the connection it came on, and no other") {
 
 TEST_CASE("a peer that answers nonsense ends the link, and is given no memory to write to") {
   TwoEnds ends;
-  const Fd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  REQUIRE(bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-  REQUIRE(listen(listener.get(), 4) == 0);
-  REQUIRE(getsockname(listener.get(), reinterpret_cast<sockaddr*>(&address), &length) == 0);
-  tcp::Answer answer;
-  answer.port = ntohs(address.sin_port);
-  answer.tickets.resize(1);
-
+  const RawTarget target;
   struct Reply {
     tcp::Head head;
     std::array<tcp::ResponseEntry, 2> entries;
@@ -174,11 +163,8 @@ TEST_CASE("a peer that answers nonsense ends the link, and is given no memory to
   for (int kind = 0; kind < 5; ++kind) {
     CAPTURE(kind);
     const auto recorder = std::make_shared<Recorder>();
-    const auto link = ends.initiator->connect(textOf(answer), "127.0.0.1", recorder).value();
-    const Fd fd(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    tcp::Hello hello;
-    REQUIRE(receiveValue(fd, hello));
-    sendValue(fd, tcp::Welcome{});
+    const auto link = ends.initiator->connect(target.answer(), "127.0.0.1", recorder).value();
+    const Fd fd = target.welcome();
     const Transfer read = ends.transfer(Direction::kRead, 9, 0, 64);
     link->submit({&read, 1});
     tcp::Head head;
@@ -227,12 +213,12 @@ TEST_CASE("a peer that stands still is given up, reads as settled and writes as 
 
 TEST_CASE("what is idle is not given up") {
   TcpOptions options;
-  options.stall_timeout_ns = 1'000'000;
+  options.stall_timeout_ns = 200'000'000;
   TwoEnds ends(options);
-  for (uint64_t i = 0; i < 20; ++i) {
+  for (uint64_t i = 0; i < 3; ++i) {
     CHECK(ends.run(ends.transfer(Direction::kRead, i, 0, 10)).reason == Reason::kNone);
     CHECK(ends.link->waitReady(0).reason == Reason::kNone);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // idle for longer than the limit is what is tested
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));  // idle for longer than the limit is what is tested
   }
   CHECK(ends.recorder->isOpen());
 }

@@ -1,0 +1,69 @@
+// Opens the sockets of an initiator's link: all at once, each shown its ticket and welcomed, or none.
+//
+// All of it runs on the loop's thread. Lives as long as it waits for something.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <asio/steady_timer.hpp>
+#include <tl/expected.hpp>
+
+#include "base/error.h"
+#include "transport/loop.h"
+#include "transport/tcp/sockets.h"
+#include "transport/tcp/tcp_backend.h"
+#include "transport/tcp/wire.h"
+
+namespace tent::tcp {
+
+class ClientConnector : public std::enable_shared_from_this<ClientConnector> {
+ public:
+  // Errors: peer_unreachable, auth_failed, io_error.
+  using Done = std::function<void(tl::expected<std::vector<Socket>, Error>)>;
+
+  // `where`: "HOST:PORT", for messages.
+  ClientConnector(Loop& loop, const TcpOptions& options, Answer answer, std::string host, std::string where);
+
+  // `done` is called once, later, unless stop comes first.
+  void start(Done done);
+  void stop();
+
+ private:
+  struct Attempt {
+    Attempt(Loop& loop, const Ticket& ticket) : socket(loop.context()) { hello.ticket = ticket; }
+    Socket socket;
+    size_t endpoint = 0;  // that is tried
+    Hello hello;
+    Welcome welcome;
+  };
+
+  void resolve();
+  void connect(Attempt& attempt);
+  void showTicket(Attempt& attempt);
+  void awaitWelcome(Attempt& attempt);
+  void takeWelcome(const Attempt& attempt);
+  void fail(Reason reason, std::string detail);
+  void finish(tl::expected<std::vector<Socket>, Error> result);
+
+  // A handler that goes on with `step`, unless all is over by then; an error fails the link.
+  template <typename Step>
+  auto then(Step step);
+
+  Loop& loop_;
+  const TcpOptions options_;
+  const Answer answer_;
+  const std::string host_;
+  const std::string where_;
+  Done done_;  // while it is under way
+  asio::ip::tcp::resolver resolver_;
+  asio::steady_timer timer_;
+  std::vector<asio::ip::tcp::endpoint> endpoints_;
+  std::vector<std::unique_ptr<Attempt>> attempts_;  // one a stream
+  size_t welcomed_ = 0;
+};
+
+}  // namespace tent::tcp
