@@ -14,7 +14,7 @@
 #include "tent-submit/peers.h"
 #include "tent-submit/wave.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 const auto kSkipNone = [](size_t) { return false; };
@@ -224,4 +224,4 @@ TEST_CASE("the tools say that they contain what the engine contains") {
 }
 
 }  // namespace
-}  // namespace tent
+}  // namespace tent::tool

@@ -1,5 +1,6 @@
 #include "common/command_line.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <map>
@@ -9,7 +10,7 @@
 #include "common/exit_code.h"
 #include "common/version.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 const std::map<std::string, OutputFormat> kFormats = {
@@ -68,4 +69,9 @@ std::optional<int> parseCommandLine(CLI::App& app, int argc, char** argv, Common
   }
 }
 
-}  // namespace tent
+int refuseCommandLine(const char* tool, const std::string& conflict) {
+  std::fprintf(stderr, "%s: %s\nRun with --help for more information.\n", tool, conflict.c_str());
+  return kExitUsage;
+}
+
+}  // namespace tent::tool

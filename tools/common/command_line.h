@@ -2,16 +2,20 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "common/options.h"
 
-namespace tent {
+namespace tent::tool {
 
 void addCommonOptions(CLI::App& app, CommonOptions& options);
 
 // Parses the command line. Where the tool shall end at once (help, version, wrong usage) the result is its exit code.
 std::optional<int> parseCommandLine(CLI::App& app, int argc, char** argv, CommonOptions& options);
 
-}  // namespace tent
+// Tells what is wrong with options that cannot go together. Returns the exit code.
+int refuseCommandLine(const char* tool, const std::string& conflict);
+
+}  // namespace tent::tool

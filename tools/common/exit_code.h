@@ -1,7 +1,7 @@
 // The exit codes that all tools share.
 #pragma once
 
-namespace tent {
+namespace tent::tool {
 
 enum ExitCode : int {
   kExitOk = 0,
@@ -12,4 +12,4 @@ enum ExitCode : int {
   kExitInterrupted = 130,  // SIGINT or SIGTERM; what was done until then is reported
 };
 
-}  // namespace tent
+}  // namespace tent::tool

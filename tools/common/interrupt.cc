@@ -10,7 +10,7 @@
 
 #include "common/exit_code.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 volatile std::sig_atomic_t stop_wanted = 0;
@@ -48,4 +48,4 @@ int interruptFd() {
   return stop_fd;
 }
 
-}  // namespace tent
+}  // namespace tent::tool

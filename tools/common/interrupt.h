@@ -1,7 +1,7 @@
 // SIGINT and SIGTERM as a wish to stop: the tools finish what they are writing, report what was done, and end.
 #pragma once
 
-namespace tent {
+namespace tent::tool {
 
 // Installs the handlers, and ignores SIGPIPE so that a closed pipe is seen as an error of the write. A second signal
 // ends the process at once, for when a stalled reader of the output keeps the first from taking effect. Also fills
@@ -14,4 +14,4 @@ bool interrupted();
 // A descriptor that becomes readable when the process is interrupted, for waits. Owned here.
 int interruptFd();
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -4,7 +4,7 @@
 
 #include "common/build_info.h"
 
-namespace tent {
+namespace tent::tool {
 
 void beginJsonFile(JsonWriter& json, std::string_view tool, std::string_view list) {
   json.beginObject();
@@ -36,4 +36,4 @@ void endJsonFile(JsonWriter& json, std::span<const Count> counts, std::span<cons
   json.endObject();
 }
 
-}  // namespace tent
+}  // namespace tent::tool

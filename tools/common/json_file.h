@@ -9,7 +9,7 @@
 
 #include "report/json_writer.h"
 
-namespace tent {
+namespace tent::tool {
 
 struct Count {
   std::string_view name;
@@ -29,4 +29,4 @@ void beginJsonFile(JsonWriter& json, std::string_view tool, std::string_view lis
 // The end of that array, and `counts` as the summary; `by_status` within it where it is not empty.
 void endJsonFile(JsonWriter& json, std::span<const Count> counts, std::span<const Count> by_status, const RunEnd& run);
 
-}  // namespace tent
+}  // namespace tent::tool

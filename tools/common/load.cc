@@ -6,7 +6,7 @@
 #include "config/environment_reader.h"
 #include "config/input.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 std::optional<JsonValue> loadJson(const std::string& path, FaultList& faults) {
@@ -60,4 +60,4 @@ std::optional<Environment> loadEnvironment(const std::string& path, bool quiet) 
   return loadAs<Environment>(path, quiet, readEnvironment);
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -9,7 +9,7 @@
 #include "config/json_value.h"
 #include "inventory/environment.h"
 
-namespace tent {
+namespace tent::tool {
 
 // Prints faults; with `quiet` only errors.
 void printFaults(const FaultList& faults, bool quiet);
@@ -19,4 +19,4 @@ void printFaults(const FaultList& faults, bool quiet);
 std::optional<EngineConfig> loadEngineConfig(const std::string& path, bool quiet);
 std::optional<Environment> loadEnvironment(const std::string& path, bool quiet);
 
-}  // namespace tent
+}  // namespace tent::tool

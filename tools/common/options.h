@@ -7,7 +7,7 @@
 #include "intent/policy_name.h"
 #include "intent/values.h"
 
-namespace tent {
+namespace tent::tool {
 
 enum class OutputFormat : uint8_t { kText, kJson, kNdjson };
 
@@ -21,4 +21,4 @@ struct CommonOptions {
   bool color = false;  // the output is a terminal, and neither --no-color nor NO_COLOR refuses
 };
 
-}  // namespace tent
+}  // namespace tent::tool

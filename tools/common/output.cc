@@ -1,12 +1,15 @@
 #include "common/output.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <string_view>
 #include <system_error>
 
 #include <unistd.h>
 
-namespace tent {
+#include "common/exit_code.h"
+
+namespace tent::tool {
 namespace {
 constexpr size_t kLarge = 1u << 16;
 }
@@ -30,4 +33,11 @@ void Output::flush() {
   buffer_.clear();
 }
 
-}  // namespace tent
+int finish(Output& output, const char* tool, int exit_code) {
+  output.flush();
+  if (output.error().empty()) return exit_code;
+  std::fprintf(stderr, "%s: %s\n", tool, output.error().c_str());
+  return kExitEnvironment;
+}
+
+}  // namespace tent::tool

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace tent {
+namespace tent::tool {
 
 class Output {
  public:
@@ -23,4 +23,8 @@ class Output {
   std::string error_;
 };
 
-}  // namespace tent
+// Writes what is left. The exit code of a tool that would have ended with `exit_code`; a failure of the output is told
+// on standard error in the name of `tool`.
+int finish(Output& output, const char* tool, int exit_code);
+
+}  // namespace tent::tool

@@ -3,7 +3,7 @@
 #include "common/interrupt.h"
 #include "common/load.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 VectorSourceOutcome readDocument(Input& input, const VectorSourceOptions& options, const TakeVector& take) {
@@ -97,4 +97,4 @@ VectorSourceOutcome readVectors(Input input, const VectorSourceOptions& options,
   return *format == VectorFormat::kNdjson ? readLines(input, options, take) : readDocument(input, options, take);
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -9,7 +9,7 @@
 #include "config/input.h"
 #include "config/vectors.h"
 
-namespace tent {
+namespace tent::tool {
 
 struct VectorSourceOptions {
   bool clock_pinned = false;  // --now is given
@@ -32,4 +32,4 @@ VectorSourceOutcome readVectors(const std::string& path, const VectorSourceOptio
 // The same for an input that is open.
 VectorSourceOutcome readVectors(Input input, const VectorSourceOptions& options, const TakeVector& take);
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -9,7 +9,7 @@
 
 #include "common/build_info.h"
 
-namespace tent {
+namespace tent::tool {
 
 std::string versionText(const std::string& tool) {
   std::string built;
@@ -35,4 +35,4 @@ TransportSet builtTransports() {
   return built;
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -4,7 +4,7 @@
 #include "report/result_json.h"
 #include "tent-explain/difference_list.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 constexpr SideNames kSides{"expected", "got", "expected", "actual"};
@@ -53,4 +53,4 @@ std::unique_ptr<ResultSink> makeCheckSink(const SinkContext& context) {
   return std::make_unique<CheckSink>(context);
 }
 
-}  // namespace tent
+}  // namespace tent::tool

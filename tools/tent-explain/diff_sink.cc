@@ -4,7 +4,7 @@
 #include "report/result_json.h"
 #include "tent-explain/difference_list.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 constexpr SideNames kSides{"now", "then", "before", "after"};
@@ -57,4 +57,4 @@ std::unique_ptr<ResultSink> makeDiffSink(const SinkContext& context, const Engin
   return std::make_unique<DiffSink>(context, other);
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 void writeSide(JsonWriter& json, std::string_view key, const std::string& side) {
@@ -60,4 +60,4 @@ void printDifferences(const SinkContext& context, JsonWriter& json, const std::s
   context.output.flushIfLarge();
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -7,7 +7,7 @@
 #include "report/expectation.h"
 #include "tent-explain/sink.h"
 
-namespace tent {
+namespace tent::tool {
 
 // What the two sides of a difference are called.
 struct SideNames {
@@ -20,4 +20,4 @@ struct SideNames {
 void printDifferences(const SinkContext& context, JsonWriter& json, const std::string& file, const Vector& vector,
                       const std::vector<Difference>& differences, const SideNames& names, bool values);
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -8,7 +8,7 @@
 #include "report/result_json.h"
 #include "tent-explain/sink.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 class ExplainSink : public ResultSink {
@@ -82,4 +82,4 @@ std::unique_ptr<ResultSink> makeExplainSink(const SinkContext& context) {
   return std::make_unique<ExplainSink>(context);
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -14,7 +14,7 @@
 #include "config/environment_reader.h"
 #include "config/input.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 // The keys that only environments have at their top.
@@ -78,4 +78,4 @@ int lintFiles(const std::vector<std::string>& paths, bool quiet, Output& output)
   return exit_code;
 }
 
-}  // namespace tent
+}  // namespace tent::tool

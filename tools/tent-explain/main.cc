@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <ctime>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "common/command_line.h"
 #include "common/exit_code.h"
 #include "common/interrupt.h"
@@ -18,7 +18,7 @@
 #include "tent-explain/probe.h"
 #include "tent-explain/sink.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 struct Options {
@@ -70,17 +70,6 @@ void addOptions(CLI::App& app, Options& options) {
   check->excludes(lint);
 }
 
-uint64_t monotonicNow() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(now.tv_nsec);
-}
-
-int usageError(const std::string& message) {
-  std::fprintf(stderr, "tent-explain: %s\nRun with --help for more information.\n", message.c_str());
-  return kExitUsage;
-}
-
 // Feeds all files to the sink. Returns an exit code.
 int explainFiles(const Options& options, ResultSink& sink, Output& output) {
   RunEnd run;
@@ -124,7 +113,8 @@ int runFiles(const Options& options, const Redactor& redactor, Output& output) {
     environment = probeThisMachine(common.quiet);
   }
 
-  const ExplainContext explain_context{config, environment, common.mode, common.tenant, options.now_ns, monotonicNow()};
+  const ExplainContext explain_context{config,        environment,    common.mode,
+                                       common.tenant, options.now_ns, monotonicNowNs()};
   const bool reference = environment.origin == Environment::Origin::kReference;
   const SinkContext context{explain_context, redactor, common, output, reference};
   const auto sink = options.check ? makeCheckSink(context)
@@ -148,7 +138,9 @@ std::string conflictOf(const Options& options) {
 
 int run(const Options& options, Output& output) {
   const CommonOptions& common = options.common;
-  if (const std::string conflict = conflictOf(options); !conflict.empty()) return usageError(conflict);
+  if (const std::string conflict = conflictOf(options); !conflict.empty()) {
+    return refuseCommandLine("tent-explain", conflict);
+  }
   if (options.lint) {
     std::vector<std::string> paths = options.files;
     if (!common.config_path.empty()) paths.push_back(common.config_path);
@@ -167,10 +159,10 @@ int run(const Options& options, Output& output) {
 }
 
 }  // namespace
-}  // namespace tent
+}  // namespace tent::tool
 
 int main(int argc, char** argv) {
-  using namespace tent;
+  using namespace tent::tool;
   catchInterrupts();
   CLI::App app("Explain what the intents of a file would get, and why", "tent-explain");
   Options options;
@@ -179,11 +171,5 @@ int main(int argc, char** argv) {
   if (const auto exit_code = parseCommandLine(app, argc, argv, options.common)) return *exit_code;
 
   Output output;
-  const int exit_code = run(options, output);
-  output.flush();
-  if (!output.error().empty()) {
-    std::fprintf(stderr, "tent-explain: %s\n", output.error().c_str());
-    return kExitEnvironment;
-  }
-  return exit_code;
+  return finish(output, "tent-explain", run(options, output));
 }

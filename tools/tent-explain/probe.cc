@@ -8,7 +8,7 @@
 #include "common/version.h"
 #include "report/environment_json.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 constexpr std::string_view kDescription =
@@ -74,4 +74,4 @@ void printEnvironment(const Environment& environment, const CommonOptions& optio
   output.buffer() += '\n';
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -6,7 +6,7 @@
 #include "inventory/environment.h"
 #include "report/redact.h"
 
-namespace tent {
+namespace tent::tool {
 
 // The live environment with a peer on this machine. What could not be found out is printed to standard error, unless
 // quiet.
@@ -15,4 +15,4 @@ Environment probeThisMachine(bool quiet);
 void printEnvironment(const Environment& environment, const CommonOptions& options, const Redactor& redactor,
                       Output& output);
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -1,6 +1,6 @@
 #include "tent-explain/sink.h"
 
-namespace tent {
+namespace tent::tool {
 
 void beginJsonFile(JsonWriter& json, std::string_view list) {
   beginJsonFile(json, "tent-explain", list);
@@ -20,4 +20,4 @@ void endOutput(const SinkContext& context, JsonWriter& json, const std::string& 
   }
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -16,7 +16,7 @@
 #include "report/redact.h"
 #include "report/result_text.h"
 
-namespace tent {
+namespace tent::tool {
 
 // What a sink needs of the run; all of it outlives the sink.
 struct SinkContext {
@@ -49,4 +49,4 @@ void beginJsonFile(JsonWriter& json, std::string_view list);
 void endOutput(const SinkContext& context, JsonWriter& json, const std::string& headline, std::span<const Count> counts,
                std::span<const Count> by_status, const RunEnd& run);
 
-}  // namespace tent
+}  // namespace tent::tool

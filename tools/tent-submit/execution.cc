@@ -1,6 +1,6 @@
 #include "tent-submit/execution.h"
 
-namespace tent {
+namespace tent::tool {
 
 std::string_view nameOf(ExecutionStatus status) {
   switch (status) {
@@ -96,4 +96,4 @@ void writeExecution(JsonWriter& json, const std::optional<Execution>& execution,
   json.endObject();
 }
 
-}  // namespace tent
+}  // namespace tent::tool

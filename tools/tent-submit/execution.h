@@ -11,7 +11,7 @@
 #include "report/json_writer.h"
 #include "report/redact.h"
 
-namespace tent {
+namespace tent::tool {
 
 enum class ExecutionStatus : uint8_t { kCompleted, kFailed, kCanceled, kTimeout, kNotRun };
 std::string_view nameOf(ExecutionStatus status);  // "completed", "failed", "canceled", "timeout", "not_run"
@@ -47,4 +47,4 @@ struct Execution {
 
 void writeExecution(JsonWriter& json, const std::optional<Execution>& execution, const Redactor& redactor);
 
-}  // namespace tent
+}  // namespace tent::tool

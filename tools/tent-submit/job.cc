@@ -8,7 +8,7 @@
 #include "common/interrupt.h"
 #include "common/vector_source.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 constexpr uint64_t kControlTimeoutNs = 5'000'000'000;
@@ -97,4 +97,4 @@ uint64_t neededBytes(Job& job, uint64_t limit) {
   return needed;
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -17,7 +17,7 @@
 #include "tent-submit/peers.h"
 #include "tent-submit/session.h"
 
-namespace tent {
+namespace tent::tool {
 
 enum class Verdict : uint8_t {
   kUnknown,             // not judged yet
@@ -68,4 +68,4 @@ std::string connectPeers(Job& job);
 // `limit`: these will not find their range there.
 uint64_t neededBytes(Job& job, uint64_t limit);
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -10,7 +10,7 @@
 #include "report/expectation.h"
 #include "report/result_json.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 // Whether `expect` says that the vector is rejected, in whichever of the ways it may say so.
@@ -97,4 +97,4 @@ std::string objectionTo(const Job& job) {
                      escapeForTerminal(first->vector.name), nameOf(first->primary));
 }
 
-}  // namespace tent
+}  // namespace tent::tool

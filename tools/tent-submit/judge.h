@@ -5,7 +5,7 @@
 
 #include "tent-submit/job.h"
 
-namespace tent {
+namespace tent::tool {
 
 // Judges every entry against its peer; stops early when the process is interrupted.
 void judge(Job& job);
@@ -14,4 +14,4 @@ void judge(Job& job);
 // it may.
 std::string objectionTo(const Job& job);
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -1,7 +1,5 @@
 // tent-submit: runs a file of intent vectors for real, and verifies the bytes at their destination; or serves as the
 // target of such a run.
-#include <cstdio>
-
 #include "common/command_line.h"
 #include "common/exit_code.h"
 #include "common/interrupt.h"
@@ -11,13 +9,12 @@
 #include "tent-submit/serve.h"
 #include "tent-submit/submit.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 int run(const Options& options, Output& output) {
   if (const std::string conflict = conflictOf(options); !conflict.empty()) {
-    std::fprintf(stderr, "tent-submit: %s\nRun with --help for more information.\n", conflict.c_str());
-    return kExitUsage;
+    return refuseCommandLine("tent-submit", conflict);
   }
   std::optional<EngineConfig> config = EngineConfig{};
   if (!options.common.config_path.empty()) config = loadEngineConfig(options.common.config_path, options.common.quiet);
@@ -26,10 +23,10 @@ int run(const Options& options, Output& output) {
 }
 
 }  // namespace
-}  // namespace tent
+}  // namespace tent::tool
 
 int main(int argc, char** argv) {
-  using namespace tent;
+  using namespace tent::tool;
   catchInterrupts();
   CLI::App app("Run the intents of a file, and verify the bytes at their destination", "tent-submit");
   Options options;
@@ -38,11 +35,5 @@ int main(int argc, char** argv) {
   if (const auto exit_code = parseCommandLine(app, argc, argv, options.common)) return *exit_code;
 
   Output output;
-  const int exit_code = run(options, output);
-  output.flush();
-  if (!output.error().empty()) {
-    std::fprintf(stderr, "tent-submit: %s\n", output.error().c_str());
-    return kExitEnvironment;
-  }
-  return exit_code;
+  return finish(output, "tent-submit", run(options, output));
 }

@@ -9,7 +9,7 @@
 
 #include "base/system_calls.h"
 
-namespace tent {
+namespace tent::tool {
 
 // Pages of zeros, given back with the object.
 class Mapping {
@@ -41,4 +41,4 @@ class Mapping {
   std::span<std::byte> memory_;
 };
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -15,7 +15,7 @@
 #include "base/fd.h"
 #include "base/text.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 namespace fs = std::filesystem;
@@ -143,4 +143,4 @@ std::string writeMetricsFile(const std::string& path, const std::string& text) {
   return error.empty() ? "" : fmt::format("{} cannot be written: {}", escapeForTerminal(path), error);
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -6,7 +6,7 @@
 
 #include "engine/engine.h"
 
-namespace tent {
+namespace tent::tool {
 
 // Adds what `other` counted.
 void addMetrics(EngineMetrics& sum, const EngineMetrics& other);
@@ -17,4 +17,4 @@ std::string prometheusText(const EngineMetrics& metrics);
 // device) is written to as it is. The result says what went wrong, "" nothing.
 std::string writeMetricsFile(const std::string& path, const std::string& text);
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -4,10 +4,12 @@
 #include <set>
 #include <span>
 
+#include <CLI/CLI.hpp>
+
 #include "base/units.h"
 #include "engine/address.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 uint64_t positive(const std::string& option, const tl::expected<uint64_t, std::string>& value) {
@@ -103,4 +105,4 @@ std::string conflictOf(const Options& options) {
   return "";
 }
 
-}  // namespace tent
+}  // namespace tent::tool

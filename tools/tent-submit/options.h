@@ -6,13 +6,16 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-
 #include "common/options.h"
 #include "intent/values.h"
 #include "tent-submit/peers.h"
 
-namespace tent {
+// The command-line parser, which few files need whole.
+namespace CLI {
+class App;
+}
+
+namespace tent::tool {
 
 struct Options {
   CommonOptions common;
@@ -40,4 +43,4 @@ void addOptions(CLI::App& app, Options& options);
 // What is wrong with the options as a whole; "" nothing.
 std::string conflictOf(const Options& options);
 
-}  // namespace tent
+}  // namespace tent::tool

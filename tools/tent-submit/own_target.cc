@@ -16,7 +16,7 @@
 #include "common/interrupt.h"
 #include "config/json_value.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 constexpr uint64_t kReadyTimeoutNs = 30'000'000'000;  // it fills its buffers first
@@ -134,4 +134,4 @@ void OwnTarget::end() {
   }
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -12,7 +12,7 @@
 
 #include "base/fd.h"
 
-namespace tent {
+namespace tent::tool {
 
 class OwnTarget {
  public:
@@ -38,4 +38,4 @@ class OwnTarget {
   std::string address_;
 };
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -7,7 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace tent {
+namespace tent::tool {
 
 void fillPattern(std::span<std::byte> memory, uint64_t seed) {
   uint64_t state = seed;
@@ -49,4 +49,4 @@ Error compareChecksums(uint64_t sent, uint64_t arrived) {
                       arrived, sent)};
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace tent {
+namespace tent::tool {
 
 // Fills with bytes that look random and depend on `seed` alone.
 void fillPattern(std::span<std::byte> memory, uint64_t seed);
@@ -24,4 +24,4 @@ inline constexpr uint64_t kOftenAlike = 8;
 // What is wrong when the bytes that arrived are not those that were sent, both told by their checksums.
 Error compareChecksums(uint64_t sent, uint64_t arrived);
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "engine/address.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 // Host memory is host memory: a target need not know its NUMA nodes to serve a vector that names one.
@@ -93,4 +93,4 @@ tl::expected<uint64_t, Error> locateTarget(const Peer& peer, const Vector& vecto
   return buffer->base + offset;
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -12,7 +12,7 @@
 #include "config/vectors.h"
 #include "engine/engine.h"
 
-namespace tent {
+namespace tent::tool {
 
 struct PeerAddress {
   std::string name;     // of the segment; "" takes the vectors that name none
@@ -43,4 +43,4 @@ std::string nameConflict(const Peer& peer);
 // permission_denied.
 tl::expected<uint64_t, Error> locateTarget(const Peer& peer, const Vector& vector);
 
-}  // namespace tent
+}  // namespace tent::tool

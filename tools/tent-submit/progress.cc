@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 constexpr uint64_t kIntervalNs = 200'000'000;
@@ -41,4 +41,4 @@ void Progress::clear() {
   shown_ = false;
 }
 
-}  // namespace tent
+}  // namespace tent::tool

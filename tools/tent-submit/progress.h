@@ -5,7 +5,7 @@
 
 #include "tent-submit/job.h"
 
-namespace tent {
+namespace tent::tool {
 
 class Progress {
  public:
@@ -24,4 +24,4 @@ class Progress {
   uint64_t next_ns_ = 0;
 };
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -4,7 +4,7 @@
 #include "common/json_file.h"
 #include "report/result_json.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 void writeEntry(JsonWriter& json, const Job& job, const Entry& entry, const Redactor& redactor) {
@@ -82,4 +82,4 @@ void writeReport(const Job& job, const Redactor& redactor, Output& output) {
   }
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -8,7 +8,7 @@
 #include "report/redact.h"
 #include "tent-submit/job.h"
 
-namespace tent {
+namespace tent::tool {
 
 struct Tally {
   size_t vectors = 0;
@@ -33,4 +33,4 @@ void writeReport(const Job& job, const Redactor& redactor, Output& output);
 // The part of it for people: a table, what failed and what to do about it, and a summary.
 void writeTextReport(const Job& job, const Redactor& redactor, Output& output);
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -11,7 +11,7 @@
 #include "tent-submit/progress.h"
 #include "tent-submit/wave_run.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 // The accepted entries in the order in which they are run.
@@ -113,4 +113,4 @@ void runJob(Job& job) {
   Runner(job).run();
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -19,7 +19,7 @@
 #include "tent-submit/mapping.h"
 #include "tent-submit/pattern.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 constexpr uint64_t kPatternSeed = 0x7365727665;
@@ -146,4 +146,4 @@ int serve(const Options& options, EngineConfig config, Output& output) {
   return kExitOk;
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -5,9 +5,9 @@
 #include "config/engine_config.h"
 #include "tent-submit/options.h"
 
-namespace tent {
+namespace tent::tool {
 
 // Serves until the process is interrupted. Returns an exit code; what is wrong is printed to standard error.
 int serve(const Options& options, EngineConfig config, Output& output);
 
-}  // namespace tent
+}  // namespace tent::tool

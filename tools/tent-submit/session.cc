@@ -1,6 +1,6 @@
 #include "tent-submit/session.h"
 
-namespace tent {
+namespace tent::tool {
 
 tl::expected<std::unique_ptr<Session>, Error> Session::start(const EngineConfig& config, const PolicyName& tenant,
                                                              uint64_t control_timeout_ns) {
@@ -54,4 +54,4 @@ void Session::end() {
   engine_.reset();
 }
 
-}  // namespace tent
+}  // namespace tent::tool

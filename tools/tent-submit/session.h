@@ -14,7 +14,7 @@
 #include "engine/engine.h"
 #include "tent-submit/source_memory.h"
 
-namespace tent {
+namespace tent::tool {
 
 class Session {
  public:
@@ -50,4 +50,4 @@ class Session {
   EngineMetrics metrics_at_end_;
 };
 
-}  // namespace tent
+}  // namespace tent::tool

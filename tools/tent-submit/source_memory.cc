@@ -8,7 +8,7 @@
 
 #include "base/units.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 constexpr uint64_t kGranularity = 2u << 20;
@@ -64,4 +64,4 @@ Error SourceMemory::grow(Engine& engine, Block& block, uint64_t bytes) {
   return {};
 }
 
-}  // namespace tent
+}  // namespace tent::tool

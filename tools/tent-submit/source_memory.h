@@ -11,7 +11,7 @@
 #include "engine/engine.h"
 #include "tent-submit/mapping.h"
 
-namespace tent {
+namespace tent::tool {
 
 class SourceMemory {
  public:
@@ -33,4 +33,4 @@ class SourceMemory {
   std::vector<Block> blocks_;
 };
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -13,7 +13,7 @@
 #include "tent-submit/report.h"
 #include "tent-submit/run.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 // One of eight parts of this machine's memory: the target has two such buffers, and the source as much again.
@@ -98,4 +98,4 @@ int submitFile(const Options& options, std::optional<EngineConfig> config, Outpu
   return exit_code;
 }
 
-}  // namespace tent
+}  // namespace tent::tool

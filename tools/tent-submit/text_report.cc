@@ -11,7 +11,7 @@
 #include "report/result_text.h"
 #include "tent-submit/report.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 constexpr std::string_view kRed = "\x1b[31m";
@@ -216,4 +216,4 @@ void writeTextReport(const Job& job, const Redactor& redactor, Output& output) {
   out += '\n' + summaryOf(job, tallyOf(job)) + '\n';
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace tent {
+namespace tent::tool {
 
 bool RangeSet::overlaps(uint64_t address, uint64_t length) const {
   if (length == 0) return false;
@@ -48,4 +48,4 @@ std::vector<Item> WaveCutter::next(const std::function<bool(size_t entry)>& skip
   return wave;
 }
 
-}  // namespace tent
+}  // namespace tent::tool

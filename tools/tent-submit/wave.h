@@ -11,7 +11,7 @@
 #include <map>
 #include <vector>
 
-namespace tent {
+namespace tent::tool {
 
 inline constexpr size_t kWaveTasks = 1024;
 inline constexpr uint64_t kWaveBytes = 256u << 20;
@@ -61,4 +61,4 @@ class WaveCutter {
   uint64_t repetition_ = 0;
 };
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -2,7 +2,7 @@
 #include "tent-submit/pattern.h"
 #include "tent-submit/wave_run.h"
 
-namespace tent {
+namespace tent::tool {
 
 void WaveRun::fill() {
   for (size_t i = 0; i < items_.size(); ++i) {
@@ -74,4 +74,4 @@ tl::expected<std::vector<uint64_t>, Error> WaveRun::checksumsOf(const Target& ta
   return session->engine().checksums(session->segment(peer), ranges);
 }
 
-}  // namespace tent
+}  // namespace tent::tool

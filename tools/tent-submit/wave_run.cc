@@ -12,7 +12,7 @@
 #include "common/interrupt.h"
 #include "report/explain.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 // How long a transfer that is on its way may take to end once the run was interrupted.
@@ -246,4 +246,4 @@ void WaveRun::noteLostPeers() {
   }
 }
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -17,7 +17,7 @@
 #include "tent-submit/job.h"
 #include "tent-submit/wave.h"
 
-namespace tent {
+namespace tent::tool {
 
 struct WaveOptions {
   bool verify = true;
@@ -89,4 +89,4 @@ class WaveRun {
   std::map<size_t, Error> lost_peers_;
 };
 
-}  // namespace tent
+}  // namespace tent::tool

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 namespace fs = std::filesystem;
@@ -64,4 +64,4 @@ std::set<std::string> listTools(const std::vector<fs::path>& folders) {
   return names;
 }
 
-}  // namespace tent
+}  // namespace tent::tool

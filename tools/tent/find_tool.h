@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace tent {
+namespace tent::tool {
 
 // Letters, digits, '-' and '_', not beginning with '-': so a name is never a path, an option, or unfit for a terminal.
 bool isToolName(std::string_view name);
@@ -26,4 +26,4 @@ std::filesystem::path findTool(const std::vector<std::filesystem::path>& folders
 // The names of all tools in `folders`, sorted. Folders that cannot be read have none.
 std::set<std::string> listTools(const std::vector<std::filesystem::path>& folders);
 
-}  // namespace tent
+}  // namespace tent::tool

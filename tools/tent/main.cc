@@ -17,7 +17,7 @@
 #include "common/version.h"
 #include "find_tool.h"
 
-namespace tent {
+namespace tent::tool {
 namespace {
 
 constexpr std::string_view kUsage = "usage: tent NAME [ARGUMENT...]\n       tent --help | --version\n";
@@ -72,8 +72,8 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace tent
+}  // namespace tent::tool
 
 int main(int argc, char** argv) {
-  return tent::run(argc, argv);
+  return tent::tool::run(argc, argv);
 }
