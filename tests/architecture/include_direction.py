@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails when a room of lib/, or a tool, uses a room it must not know.
+"""Fails when a room of lib/, or a tool, uses a room it must not know, or a source does not include its header first.
 
     include_direction.py [ROOT]
 
@@ -69,12 +69,24 @@ def closed_folder_of(path):
     return parts[1] if len(parts) > 2 and parts[0] in ROOMS_OF_CLOSED_FOLDERS else None
 
 
+def own_header_of(source, folder, own):
+    """The header that belongs to a source, as it is included; None where it has none."""
+    header = source.with_suffix(".h")
+    if source.suffix == ".h" or not header.is_file():
+        return None
+    return (Path(own) / header.relative_to(folder)).as_posix()
+
+
 def faults_of_sources(folder, own, allowed, local_names):
     for source in sorted(p for p in folder.rglob("*") if p.suffix in (".h", ".cc", ".cpp", ".c")):
+        first_shall_be = None if local_names else own_header_of(source, folder, own)
         for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
             match = INCLUDE.match(line)
             if match is None:
                 continue
+            if first_shall_be not in (None, match["path"]):
+                yield source, number, f'"{first_shall_be}" is included first, so that it is seen to need nothing before'
+            first_shall_be = None
             fault = check_include(source, match["open"] == '"', match["path"], own, allowed, local_names)
             inner = closed_folder_of(match["path"]) if own in ROOMS_OF_CLOSED_FOLDERS else None
             if fault is None and inner not in (None, closed_folder_of(Path(own) / source.relative_to(folder))):

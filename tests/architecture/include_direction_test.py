@@ -54,6 +54,14 @@ class IncludeDirection(unittest.TestCase):
         self.write("lib/base/error.h", "#include <intent/values.h>\n")
         self.assert_fault("lib/base/error.h:1: <intent/values.h> is a room of ours")
 
+    def test_a_source_includes_its_own_header_first(self):
+        self.write("lib/base/text.h", "#include <string>\n")
+        self.write("lib/base/text.cc", '#include "base/text.h"\n#include <vector>\n')
+        self.write("lib/base/alone.cc", "#include <vector>\n")
+        self.assert_clean()
+        self.write("lib/base/text.cc", '#include <vector>\n#include "base/text.h"\n')
+        self.assert_fault('lib/base/text.cc:1: "base/text.h" is included first')
+
     def test_transport_sees_base_alone(self):
         self.write("lib/transport/tcp/tcp.cc", '#include "plan/plan.h"\n')
         self.assert_fault("transport must not include plan")

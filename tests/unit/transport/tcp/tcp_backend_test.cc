@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <latch>
 #include <thread>
 
 #include "unit/transport/replaced_calls.h"
@@ -192,8 +193,15 @@ TEST_CASE("a peer that stands still is given up, reads as settled and writes as 
   TwoEnds ends(options, 64u << 20);
   REQUIRE_FALSE(ends.link->waitReady(kWatchdogNs));
   // The target's thread is kept from its sockets, as a stopped process is.
-  std::atomic<bool> stopped{true};
-  std::thread holder([&] { ends.target_loop.run([&] { stopped.wait(true); }); });
+  std::latch held(1);
+  std::latch let_go(1);
+  std::thread holder([&] {
+    ends.target_loop.run([&] {
+      held.count_down();
+      let_go.wait();
+    });
+  });
+  held.wait();
   const std::vector<Transfer> two{ends.transfer(Direction::kRead, 1, 0, 1000),
                                   ends.transfer(Direction::kWrite, 2, 0, 64u << 20)};
   ends.link->submit(two);
@@ -206,8 +214,7 @@ TEST_CASE("a peer that stands still is given up, reads as settled and writes as 
   CHECK(ends.recorder->of(3).reason == Reason::kPeerLost);
   CHECK(ends.recorder->of(3).aftermath == Aftermath::kUntouched);
   CHECK(ends.link->ended());
-  stopped = false;
-  stopped.notify_all();
+  let_go.count_down();
   holder.join();
 }
 
