@@ -19,7 +19,8 @@ function(tent_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(tent_${name} STATIC ${arg_SOURCES})
   add_library(tent::${name} ALIAS tent_${name})
-  set_target_properties(tent_${name} PROPERTIES CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(tent_${name} PROPERTIES
+    CXX_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_link_libraries(tent_${name} PUBLIC tent_options ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS})
 endfunction()
 

@@ -100,6 +100,12 @@ EngineConfig readEngineConfig(const JsonValue& document, FaultList& faults) {
   EngineConfig config;
   UnusedKeys unused;
   ObjectReader top(document, "", faults);
+  // Deployed configurations may hold keys that nobody knows here, but never this one.
+  if (top.take("schema_version") != nullptr) {
+    top.fault("schema_version",
+              "an engine configuration has none: is this a file of intent vectors, or an environment?");
+    return config;
+  }
   readPlace(top, config);
   readDecisions(top, unused, config);
   readSmallSections(top, unused, config);

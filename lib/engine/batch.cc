@@ -8,9 +8,10 @@
 
 namespace tent {
 
-void Batch::commit(size_t count) {
+void Batch::commit(size_t count, bool with_notice) {
   const std::lock_guard lock(mutex_);
-  in_flight_.fetch_add(count, std::memory_order_relaxed);
+  if (with_notice) notices_in_flight_.fetch_add(1, std::memory_order_relaxed);
+  in_flight_.fetch_add(count + (with_notice ? 1 : 0), std::memory_order_relaxed);
   used_.fetch_add(count, std::memory_order_release);
   if (event_) {
     eventfd_t value = 0;
@@ -24,10 +25,23 @@ void Batch::end(Task& task, TaskState state, uint64_t now_ns) {
   task.view.reset();
   task.ended_ns = now_ns;
   task.state.store(state, std::memory_order_release);
-  batch->taskEnded();
+  batch->partEnded();
 }
 
-void Batch::taskEnded() {
+void Batch::end(Notice& notice, bool received) {
+  notice.targets.clear();  // as a task's peer
+  const std::shared_ptr<Batch> batch = std::move(notice.batch);
+  if (!received) batch->notice_lost_.store(true, std::memory_order_relaxed);
+  batch->notices_in_flight_.fetch_sub(1, std::memory_order_release);
+  batch->partEnded();
+}
+
+TaskState Batch::stateOfNotices() const {
+  if (notices_in_flight_.load(std::memory_order_acquire) > 0) return TaskState::kPending;
+  return notice_lost_.load(std::memory_order_relaxed) ? TaskState::kFailed : TaskState::kCompleted;
+}
+
+void Batch::partEnded() {
   // Only the last one needs the lock; a count above one cannot reach zero here.
   size_t count = in_flight_.load(std::memory_order_relaxed);
   while (count > 1) {

@@ -13,6 +13,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/fd.h"
 #include "engine/task.h"
@@ -22,6 +24,7 @@ namespace tent {
 
 class Batch;
 class Lane;
+struct Notice;
 class Peer;
 struct PeerBuffer;
 struct PeerView;
@@ -35,6 +38,7 @@ struct Task {
   std::shared_ptr<const PeerView> view;  // holds the buffer
   const PeerBuffer* buffer = nullptr;    // the target
   std::shared_ptr<Batch> batch;          // while in flight
+  std::shared_ptr<Notice> notice;        // while in flight; nullptr: none
   uint64_t submitted_ns = 0;
 
   // While in flight.
@@ -52,6 +56,17 @@ struct Task {
   std::atomic<TaskState> state{TaskState::kWaiting};
 };
 
+// A notification that follows the tasks of one submit. It counts as in flight in its batch.
+struct Notice {
+  std::string name;
+  std::string message;
+  std::shared_ptr<Batch> batch;
+  std::vector<std::shared_ptr<Peer>> targets;
+  std::atomic<size_t> tasks_left{0};
+  std::atomic<size_t> answers_left{0};
+  std::atomic<bool> failed{false};  // a task did not complete, or a target did not take it
+};
+
 class Batch : public std::enable_shared_from_this<Batch> {
  public:
   explicit Batch(size_t capacity) : tasks_(std::make_unique<Task[]>(capacity)), capacity_(capacity) {}
@@ -60,8 +75,8 @@ class Batch : public std::enable_shared_from_this<Batch> {
   std::mutex& submitMutex() { return submit_mutex_; }
   size_t room() const { return capacity_ - used_.load(std::memory_order_relaxed); }
   Task& slot(size_t after_used) { return tasks_[used_.load(std::memory_order_relaxed) + after_used]; }
-  // Takes the next `count` slots as tasks in flight.
-  void commit(size_t count);
+  // Takes the next `count` slots as tasks in flight, and with them the notice that follows them.
+  void commit(size_t count, bool with_notice);
 
   // ---- tasks; any thread
   size_t used() const { return used_.load(std::memory_order_acquire); }
@@ -71,20 +86,27 @@ class Batch : public std::enable_shared_from_this<Batch> {
   // Ends a task, which nobody may use through the caller any more; may destroy the batch.
   static void end(Task& task, TaskState state, uint64_t now_ns);
 
+  // Ends a notice, of which all tasks have ended.
+  static void end(Notice& notice, bool received);
+  // Pending while a notice is in flight; failed when one was not received; else completed.
+  TaskState stateOfNotices() const;
+
   // Until idle; `help` is called while there is work that it finds, before sleeping. False when the time passed.
   bool wait(std::optional<uint64_t> timeout_ns, const std::function<bool()>& help);
   // -1 when the system has no more descriptors.
   int waitableFd();
 
  private:
-  void taskEnded();
+  void partEnded();
   void setReadable();
 
   const std::unique_ptr<Task[]> tasks_;
   const size_t capacity_;
   std::mutex submit_mutex_;
   std::atomic<size_t> used_{0};
-  std::atomic<size_t> in_flight_{0};
+  std::atomic<size_t> in_flight_{0};  // tasks and notices
+  std::atomic<size_t> notices_in_flight_{0};
+  std::atomic<bool> notice_lost_{false};
 
   std::mutex mutex_;  // of what follows, and of every change of in_flight_ from or to 0
   std::condition_variable became_idle_;

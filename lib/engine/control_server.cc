@@ -14,6 +14,7 @@
 
 #include "engine/address.h"
 #include "engine/control_stream.h"
+#include "engine/notification.h"
 
 namespace tent {
 
@@ -113,6 +114,12 @@ asio::awaitable<Message> ControlServer::State::answer(Message request) {
     tl::expected<std::string, Error> made = handlers.answer(*transport, offer->get_ref<const std::string&>());
     if (!made) co_return errorMessage(made.error());
     co_return Message{{"answer", *std::move(made)}};
+  }
+  if (*type == "notify") {
+    tl::expected<SentNotification, Error> sent = notificationOf(request);
+    if (!sent) co_return errorMessage(sent.error());
+    if (Error refused = handlers.notify(sent->from, std::move(sent->notification))) co_return errorMessage(refused);
+    co_return Message{{"taken", true}};
   }
   co_return malformed("this library does not know the type of the request");
 }

@@ -13,6 +13,7 @@
 #include <tl/expected.hpp>
 
 #include "base/error.h"
+#include "engine/engine.h"
 #include "engine/wire.h"
 #include "transport/loop.h"
 
@@ -25,6 +26,8 @@ class ControlServer {
     uint64_t instance = 0;  // put into every answer
     std::function<PeerDescription()> describe;
     std::function<tl::expected<std::string, Error>(Transport transport, std::string_view offer)> answer;
+    // Takes a notification of the engine at `from`.
+    std::function<Error(std::string_view from, Notification notification)> notify;
     // A reader of the range, where peers may read it: each call does a bounded piece of work; true sets the checksum.
     std::function<tl::expected<std::function<bool(uint64_t& checksum)>, Error>(uint64_t address, uint64_t length)>
         begin_checksum;

@@ -107,6 +107,9 @@ ControlServer::Handlers Engine::Impl::controlHandlers() {
   ControlServer::Handlers handlers;
   handlers.describe = [this] { return describe(); };
   handlers.instance = instance_;
+  handlers.notify = [this](std::string_view from, Notification notification) {
+    return takeNotification(from, std::move(notification));
+  };
   handlers.answer = [this](Transport transport, std::string_view offer) -> tl::expected<std::string, Error> {
     Backend* backend = backendOf(transport);
     if (backend != nullptr) return backend->answer(offer);
@@ -217,9 +220,18 @@ tl::expected<BatchId, Error> Engine::allocateBatch(size_t capacity) {
 Error Engine::freeBatch(BatchId batch) {
   return impl_->freeBatch(batch);
 }
-tl::expected<void, SubmitFailure> Engine::submit(BatchId batch, std::span<const Request> requests,
-                                                 ValidationMode mode) {
-  return impl_->submit(batch, requests, mode);
+tl::expected<void, SubmitFailure> Engine::submit(BatchId batch, std::span<const Request> requests, ValidationMode mode,
+                                                 const Notification* notification) {
+  return impl_->submit(batch, requests, mode, notification);
+}
+Error Engine::checkRoom(BatchId batch, size_t count) const {
+  return impl_->checkRoom(batch, count);
+}
+Explanation Engine::explain(const Request& request, ValidationMode mode, uint64_t now_ns) {
+  return impl_->explain(request, mode, now_ns);
+}
+tl::expected<size_t, Error> Engine::taskCount(BatchId batch) const {
+  return impl_->taskCount(batch);
 }
 tl::expected<TaskStatus, Error> Engine::taskStatus(BatchId batch, size_t task) const {
   return impl_->taskStatus(batch, task);
@@ -238,6 +250,18 @@ tl::expected<int, Error> Engine::batchFd(BatchId batch) {
 }
 Error Engine::cancel(BatchId batch, size_t task) {
   return impl_->cancel(batch, task);
+}
+Error Engine::sendNotification(SegmentId segment, const Notification& notification) {
+  return impl_->sendNotification(segment, notification);
+}
+std::vector<Notification> Engine::receiveNotifications() {
+  return impl_->receiveNotifications();
+}
+MemoryLocation Engine::locationOf(const void* address) const {
+  return impl_->memory().locationOf(address);
+}
+PolicyName Engine::tenant() const {
+  return impl_->tenant();
 }
 EngineMetrics Engine::metrics() const {
   return impl_->metrics();

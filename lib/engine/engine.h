@@ -39,6 +39,7 @@
 #include "intent/downgrade.h"
 #include "intent/request.h"
 #include "inventory/environment.h"
+#include "plan/planner.h"
 #include "transport/backend.h"
 
 namespace tent {
@@ -77,6 +78,17 @@ struct Request {
   RequestFields fields;
   void* source = nullptr;  // this process's memory: read from for a write, written to for a read
   SegmentId target = kLocalSegment;
+  // Why the caller's entry could not be read; nullptr: it could. Takes the request's turn among the others.
+  const Error* unreadable = nullptr;
+};
+
+// A short message to the application at the other end: bytes of any kind.
+struct Notification {
+  static constexpr size_t kNameMax = 255;      // bytes
+  static constexpr size_t kMessageMax = 4095;  // bytes
+  std::string name;
+  std::string message;
+  SegmentId sender = kLocalSegment;  // of one received: the sender's segment, where it is open here; else 0
 };
 
 // Why a submit was refused as a whole.
@@ -106,6 +118,12 @@ struct EngineMetrics {
   uint64_t deadlines_expired_on_submit = 0;
   std::vector<DowngradeCount> downgrades;  // those that occurred
   std::vector<TransportCount> transports;  // those that are built
+};
+
+// What a request would get, and the memories that this was decided for.
+struct Explanation {
+  Decision decision;
+  TransferShape shape;
 };
 
 struct EngineOptions {
@@ -172,8 +190,19 @@ class Engine {
   // Checks all requests, then dispatches them as the batch's next tasks. Does not wait for transfers; small ones over
   // shm may have ended when it returns. Allocates nothing when no request names a policy and none fails. A legacy
   // request that cannot be routed is accepted and its task fails, as deployed.
-  tl::expected<void, SubmitFailure> submit(BatchId batch, std::span<const Request> requests, ValidationMode mode);
+  //
+  // With a notification, each segment that a request goes to receives it once all of these tasks are completed, and not
+  // when one ends otherwise. The batch counts as in flight until it is received; a peer that does not take it fails the
+  // batch's status, not the tasks'. null_notification, notification_too_long.
+  tl::expected<void, SubmitFailure> submit(BatchId batch, std::span<const Request> requests, ValidationMode mode,
+                                           const Notification* notification = nullptr);
+  // What submit would say about the call itself: bad_batch, batch_full.
+  Error checkRoom(BatchId batch, size_t count) const;
+  // What submit would decide about a request at `now_ns` (CLOCK_MONOTONIC). Submits nothing. May ask the peer about its
+  // buffers, as submit does.
+  Explanation explain(const Request& request, ValidationMode mode, uint64_t now_ns);
 
+  tl::expected<size_t, Error> taskCount(BatchId batch) const;
   tl::expected<TaskStatus, Error> taskStatus(BatchId batch, size_t task) const;
   tl::expected<TaskReport, Error> taskReport(BatchId batch, size_t task) const;
   // Pending while a task is; else failed, canceled or completed, the first of these that a task is; bytes of all.
@@ -187,6 +216,18 @@ class Engine {
 
   // Asks that a task does not begin. What is already on its way goes on; the task ends in any case.
   Error cancel(BatchId batch, size_t task);
+
+  // ---- notifications
+
+  // Blocks until the peer has it, for at most control_timeout_ns. resource_exhausted: nobody there takes what has
+  // arrived before.
+  Error sendNotification(SegmentId segment, const Notification& notification);
+  // What has arrived since the last call, in its order.
+  std::vector<Notification> receiveNotifications();
+
+  // Where memory at the address lies: as it was registered, plain host memory where it was not.
+  MemoryLocation locationOf(const void* address) const;
+  PolicyName tenant() const;
 
   EngineMetrics metrics() const;
 

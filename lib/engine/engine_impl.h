@@ -21,6 +21,9 @@
 
 namespace tent {
 
+// The next segment or batch of this process: that of another engine, or one of long ago, is never taken for it.
+uint64_t nextHandle();
+
 class Engine::Impl final : public LaneHost {
  public:
   Impl(EngineConfig config, EngineOptions options);
@@ -34,6 +37,7 @@ class Engine::Impl final : public LaneHost {
   const std::string& address() const { return address_; }
   const std::string& segmentName() const { return segment_name_; }
   LocalMemory& memory() { return *memory_; }
+  const PolicyName& tenant() const { return tenant_; }
 
   // ---- segments (engine_segments.cc)
   tl::expected<SegmentId, Error> openSegment(const std::string& name);
@@ -43,11 +47,19 @@ class Engine::Impl final : public LaneHost {
   tl::expected<std::vector<uint64_t>, Error> checksums(SegmentId segment, std::span<const Range> ranges);
 
   // ---- submit (engine_submit.cc)
-  tl::expected<void, SubmitFailure> submit(BatchId batch, std::span<const Request> requests, ValidationMode mode);
+  tl::expected<void, SubmitFailure> submit(BatchId batch, std::span<const Request> requests, ValidationMode mode,
+                                           const Notification* notification);
+  Error checkRoom(BatchId batch, size_t count) const;
+  Explanation explain(const Request& request, ValidationMode mode, uint64_t now_ns);
+
+  // ---- notifications (engine_notify.cc)
+  Error sendNotification(SegmentId segment, const Notification& notification);
+  std::vector<Notification> receiveNotifications();
 
   // ---- batches and tasks (engine_tasks.cc)
   tl::expected<BatchId, Error> allocateBatch(size_t capacity);
   Error freeBatch(BatchId batch);
+  tl::expected<size_t, Error> taskCount(BatchId batch) const;
   tl::expected<TaskStatus, Error> taskStatus(BatchId batch, size_t task) const;
   tl::expected<TaskReport, Error> taskReport(BatchId batch, size_t task) const;
   tl::expected<TaskStatus, Error> batchStatus(BatchId batch) const;
@@ -90,7 +102,13 @@ class Engine::Impl final : public LaneHost {
   void judgeSharedMemory(Peer& peer, PeerView& view);
   void retire(std::shared_ptr<Peer> peer);
 
+  Error takeNotification(std::string_view from, Notification notification);
+  // Sends it, and lets go of the batch once it has been received or cannot be.
+  void notify(const std::shared_ptr<Notice>& notice);
+
   struct Submission;
+  // All checks of a request up to the plan.
+  Error authorize(const Request& request, Submission& submission);
   Error prepare(const Request& request, Submission& submission, Task& task);
   Error locate(const Request& request, Submission& submission);
   Error route(Submission& submission, Task& task);
@@ -119,13 +137,14 @@ class Engine::Impl final : public LaneHost {
   std::unordered_map<SegmentId, Segment> segments_;
   std::map<std::string, SegmentId> segment_ids_;
   std::vector<std::shared_ptr<Peer>> retired_peers_;  // closed, perhaps still with tasks
-  SegmentId next_segment_ = 1;
   std::mutex self_mutex_;
   std::shared_ptr<Peer> self_;
 
   mutable std::shared_mutex batches_mutex_;
   std::unordered_map<BatchId, std::shared_ptr<Batch>> batches_;
-  BatchId next_batch_ = 1;
+
+  std::mutex notifications_mutex_;
+  std::vector<Notification> notifications_;  // that have arrived
 
   std::atomic<uint64_t> dispatched_{0};
   std::atomic<uint64_t> accepted_{0};

@@ -78,14 +78,12 @@ tl::expected<SegmentId, Error> Engine::Impl::openSegment(const std::string& name
   SegmentId opened = 0;
   {
     const std::unique_lock lock(segments_mutex_);
-    const auto [it, added] = segment_ids_.try_emplace(name, next_segment_);
+    const auto [it, added] = segment_ids_.try_emplace(name);
+    if (added) it->second = nextHandle();
     opened = it->second;
     Segment& segment = segments_[opened];
     ++segment.opened;
-    if (added) {
-      ++next_segment_;
-      segment.peer = std::move(peer);
-    }
+    if (added) segment.peer = std::move(peer);
   }
   if (peer != nullptr) retire(std::move(peer));  // another thread was faster
   return opened;

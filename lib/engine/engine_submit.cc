@@ -1,6 +1,9 @@
 // Submit: every request is decided in the order of semantics.md section 2, all before the first is dispatched.
+#include <algorithm>
+
 #include "base/clock.h"
 #include "engine/engine_impl.h"
+#include "engine/notification.h"
 #include "intent/normalize.h"
 #include "policy/resolve.h"
 
@@ -9,6 +12,14 @@ namespace {
 
 bool needsWrite(Opcode opcode) {
   return opcode == Opcode::kWrite;
+}
+
+Error badBatch(BatchId batch) {
+  return {Reason::kBadBatch, Field::kBatch, -1, batch, "there is no such batch"};
+}
+
+Error batchFull(size_t count) {
+  return {Reason::kBatchFull, Field::kCount, -1, uint64_t{count}, "the batch has no room for so many tasks"};
 }
 
 // What a legacy call accepts and then lets its task fail for, as deployed: requests that cannot be routed.
@@ -42,6 +53,9 @@ struct Engine::Impl::Submission {
   EffectivePolicy effective;
   TransferShape shape;
   const PeerBuffer* buffer = nullptr;
+  bool resolved = false;  // `effective` is the request's
+
+  bool nothingToMove() const { return requested.length == 0; }  // of a legacy request: completes at once
 };
 
 // Finds the target of a request. What is wrong with it is said later, in its turn.
@@ -112,18 +126,28 @@ Error Engine::Impl::route(Submission& submission, Task& task) {
   return {};
 }
 
-Error Engine::Impl::prepare(const Request& request, Submission& submission, Task& task) {
+Error Engine::Impl::authorize(const Request& request, Submission& submission) {
+  submission.resolved = false;
+  if (request.unreadable != nullptr) {
+    submission.requested = {};
+    return *request.unreadable;
+  }
   RequestFields fields = request.fields;
   fields.has_source = request.source != nullptr;
   if (Error error = normalizeRequest(fields, submission.mode, submission.now_ns, submission.requested)) return error;
-  const bool nothing_to_move = submission.requested.length == 0;  // of a legacy request: completes at once
-  Error target_error = nothing_to_move ? Error{} : locate(request, submission);
+  Error target_error = submission.nothingToMove() ? Error{} : locate(request, submission);
   const TransportSet built = environment_.built;
   if (Error error = resolve(submission.requested, submission.shape, tenant_, config_.policies, built, submission.mode,
                             submission.effective)) {
     return error;
   }
-  if (target_error) return target_error;
+  submission.resolved = true;
+  return target_error;
+}
+
+Error Engine::Impl::prepare(const Request& request, Submission& submission, Task& task) {
+  if (Error error = authorize(request, submission)) return error;
+  const bool nothing_to_move = submission.nothingToMove();
   if (!nothing_to_move) {
     if (Error error = route(submission, task)) return error;
   }
@@ -142,17 +166,14 @@ Error Engine::Impl::prepare(const Request& request, Submission& submission, Task
 }
 
 tl::expected<void, SubmitFailure> Engine::Impl::submit(BatchId batch_id, std::span<const Request> requests,
-                                                       ValidationMode mode) {
-  const auto call_error = [](Reason reason, Field field, ErrorValue value, const char* detail) {
-    return tl::unexpected(SubmitFailure{{reason, field, -1, std::move(value), detail}, 0});
-  };
+                                                       ValidationMode mode, const Notification* notification) {
   const std::shared_ptr<Batch> batch = findBatch(batch_id);
-  if (batch == nullptr) return call_error(Reason::kBadBatch, Field::kBatch, batch_id, "there is no such batch");
-  const std::lock_guard lock(batch->submitMutex());
-  if (requests.size() > batch->room()) {
-    return call_error(Reason::kBatchFull, Field::kCount, uint64_t{requests.size()},
-                      "the batch has no room for so many tasks");
+  if (batch == nullptr) return tl::unexpected(SubmitFailure{badBatch(batch_id), 0});
+  if (notification != nullptr) {
+    if (Error error = checkNotification(*notification)) return tl::unexpected(SubmitFailure{std::move(error), 0});
   }
+  const std::lock_guard lock(batch->submitMutex());
+  if (requests.size() > batch->room()) return tl::unexpected(SubmitFailure{batchFull(requests.size()), 0});
 
   Submission submission;
   submission.mode = mode;
@@ -182,18 +203,65 @@ tl::expected<void, SubmitFailure> Engine::Impl::submit(BatchId batch_id, std::sp
     return tl::unexpected(std::move(failure));
   }
 
+  if (requests.empty()) return {};
+  const auto notice = notification == nullptr ? nullptr : std::make_shared<Notice>();
   const size_t first = batch->used();
   for (size_t i = 0; i < requests.size(); ++i) {
     Task& task = batch->slot(i);
     task.batch = batch;
     task.submitted_ns = submission.now_ns;
     task.state.store(TaskState::kPending, std::memory_order_relaxed);
+    if (notice == nullptr) continue;
+    task.notice = notice;
+    const auto& known = notice->targets;
+    if (task.peer != nullptr && std::find(known.begin(), known.end(), task.peer) == known.end()) {
+      notice->targets.push_back(task.peer);
+    }
+  }
+  if (notice != nullptr) {
+    notice->name = notification->name;
+    notice->message = notification->message;
+    notice->batch = batch;
+    notice->tasks_left.store(requests.size(), std::memory_order_relaxed);
   }
   accepted_.fetch_add(requests.size(), std::memory_order_relaxed);
   expired_on_submit_.fetch_add(submission.expired, std::memory_order_relaxed);
-  batch->commit(requests.size());
+  batch->commit(requests.size(), notice != nullptr);
   dispatch(*batch, first, requests.size());
   return {};
+}
+
+Error Engine::Impl::checkRoom(BatchId batch_id, size_t count) const {
+  const std::shared_ptr<Batch> batch = findBatch(batch_id);
+  if (batch == nullptr) return badBatch(batch_id);
+  return count > batch->room() ? batchFull(count) : Error{};
+}
+
+Explanation Engine::Impl::explain(const Request& request, ValidationMode mode, uint64_t now_ns) {
+  Submission submission;
+  submission.mode = mode;
+  submission.now_ns = now_ns;
+  submission.requested.surface = request.fields.surface;
+  Explanation explanation;
+  Decision& decision = explanation.decision;
+  decision.error = authorize(request, submission);
+  // What was resolved before the target turned out to be wrong is told too, as everywhere.
+  const bool resolved = submission.resolved;
+  if (resolved) decision.effective = submission.effective;
+  if (!decision.error && !submission.nothingToMove()) {
+    PlanOutcome outcome = makePlan(submission.requested, submission.effective, submission.shape, config_.policies,
+                                   config_.plan, submission.view->environmentFor(submission.buffer->memory.shared));
+    decision.error = std::move(outcome.error);
+    if (decision.error) {
+      decision.rejected = std::move(outcome.plan.rejected);
+    } else {
+      decision.error = checkAdmission(submission.requested, submission.effective);
+      if (!decision.error) decision.plan = std::move(outcome.plan);
+    }
+  }
+  decision.requested = submission.requested;
+  explanation.shape = submission.shape;
+  return explanation;
 }
 
 // By priority, so that what is urgent is not behind what came with it; what goes the same way is handed over together.

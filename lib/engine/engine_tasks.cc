@@ -80,7 +80,16 @@ void Engine::Impl::endTask(Task& task, TaskState state) {
                                  : state == TaskState::kCanceled ? canceled_
                                                                  : failed_;
   count.fetch_add(1, std::memory_order_relaxed);
+  const std::shared_ptr<Notice> notice = std::move(task.notice);
+  if (notice != nullptr && state != TaskState::kCompleted) notice->failed.store(true, std::memory_order_relaxed);
   Batch::end(task, state, monotonicNowNs());
+  // All of the notice's tasks are seen as ended before the notification leaves.
+  if (notice != nullptr && notice->tasks_left.fetch_sub(1, std::memory_order_acq_rel) == 1) notify(notice);
+}
+
+uint64_t nextHandle() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 std::shared_ptr<Batch> Engine::Impl::findBatch(BatchId batch) const {
@@ -95,9 +104,10 @@ tl::expected<BatchId, Error> Engine::Impl::allocateBatch(size_t capacity) {
                                 "a batch has room for 1 to 1048576 tasks"});
   }
   auto batch = std::make_shared<Batch>(capacity);
+  const BatchId id = nextHandle();
   const std::unique_lock lock(batches_mutex_);
-  batches_.emplace(next_batch_, std::move(batch));
-  return next_batch_++;
+  batches_.emplace(id, std::move(batch));
+  return id;
 }
 
 Error Engine::Impl::freeBatch(BatchId batch) {
@@ -109,6 +119,12 @@ Error Engine::Impl::freeBatch(BatchId batch) {
   freed = std::move(it->second);
   batches_.erase(it);
   return {};
+}
+
+tl::expected<size_t, Error> Engine::Impl::taskCount(BatchId batch) const {
+  const std::shared_ptr<Batch> found = findBatch(batch);
+  if (found == nullptr) return tl::unexpected(badBatch(batch));
+  return found->used();
 }
 
 tl::expected<TaskStatus, Error> Engine::Impl::taskStatus(BatchId batch, size_t task) const {
@@ -147,6 +163,7 @@ tl::expected<TaskStatus, Error> Engine::Impl::batchStatus(BatchId batch) const {
     all.state = worse(all.state, status.state);
     all.transferred_bytes += status.transferred_bytes;
   }
+  if (all.state == TaskState::kCompleted) all.state = found->stateOfNotices();
   return all;
 }
 

@@ -4,6 +4,7 @@
 //
 //   {"type": "describe"}                                        -> a PeerDescription
 //   {"type": "connect", "transport": "tcp", "offer": "..."}     -> {"answer": "..."}
+//   {"type": "notify", "from": "host:port", "name": hex, "message": hex}  -> {"taken": true}
 //   {"type": "checksums", "ranges": [[address, length], ...]}   -> {"checksums": [...]}
 //
 // Unknown keys are ignored and unknown types are refused, so that later versions can add both. Nothing that comes from

@@ -86,7 +86,7 @@ Error decodeEntryV1(const void* entry, size_t entry_stride, uint32_t schema_vers
   fields.struct_size = struct_size;
   fields.opcode = readAt<int32_t>(bytes, Layout::kOpcode);
   fields.reserved_opcode = readAt<uint32_t>(bytes, Layout::kReservedOpcode);
-  out.source = readAt<const void*>(bytes, Layout::kSource);
+  out.source = readAt<void*>(bytes, Layout::kSource);
   fields.has_source = out.source != nullptr;
   out.target_id = readAt<uint64_t>(bytes, Layout::kTargetId);
   fields.target_offset = readAt<uint64_t>(bytes, Layout::kTargetOffset);

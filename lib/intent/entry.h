@@ -59,7 +59,7 @@ Error checkEntries(const void* entries, size_t count, size_t entry_stride, uint3
 // A decoded entry of schema 1. `source` and `policy_name` point into the caller's memory.
 struct EntryV1 {
   RequestFields fields;  // policy_name refers to at most the first kPolicyNameMax + 1 bytes of the caller's string
-  const void* source = nullptr;
+  void* source = nullptr;
   uint64_t target_id = 0;
 };
 

@@ -102,12 +102,17 @@ Error takeDeadline(const RequestFields& fields, uint64_t now_ns, RequestedIntent
 
 Error takePolicyName(const RequestFields& fields, RequestedIntent& out) {
   if (!fields.policy_name) return {};
-  const Reason reason = checkPolicyName(*fields.policy_name);
-  if (reason != Reason::kNone) {
-    return errorAt(reason, Field::kPolicyName, std::string(fields.policy_name->substr(0, kPolicyNameMax + 1)));
+  const std::string_view given = fields.policy_name->substr(0, kPolicyNameMax + 1);
+  if (given.empty() || given.size() > kPolicyNameMax) {
+    return errorAt(checkPolicyName(given), Field::kPolicyName, std::string(given));
   }
-  out.policy_name = PolicyName(*fields.policy_name);
-  return {};
+  // The copy is checked, since another thread may still write to the caller's bytes.
+  out.policy_name = PolicyName(given);
+  const Reason reason = checkPolicyName(out.policy_name.view());
+  if (reason == Reason::kNone) return {};
+  Error error = errorAt(reason, Field::kPolicyName, std::string(out.policy_name.view()));
+  out.policy_name = {};
+  return error;
 }
 
 Error takeTransportHint(const RequestFields& fields, RequestedIntent& out) {

@@ -25,7 +25,7 @@ class PolicyName {
   // place, and clearing it would cost more than all checks together.
   PolicyName() {}  // NOLINT(cppcoreguidelines-pro-type-member-init,modernize-use-equals-default)
 
-  // `name` must be valid (checkPolicyName).
+  // Copies 1 to kPolicyNameMax bytes, which are checked where they come from outside (checkPolicyName).
   explicit PolicyName(std::string_view name);
 
   std::string_view view() const { return {bytes_.data(), size_}; }

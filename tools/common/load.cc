@@ -46,14 +46,7 @@ void printFaults(const FaultList& faults, bool quiet) {
 }
 
 std::optional<EngineConfig> loadEngineConfig(const std::string& path, bool quiet) {
-  return loadAs<EngineConfig>(path, quiet, [](const JsonValue& document, FaultList& faults) {
-    // Deployed configurations may hold keys that nobody knows here, but never this one.
-    const JsonValue* version = document.kind == JsonValue::Kind::kObject ? document.find("schema_version") : nullptr;
-    if (version == nullptr) return readEngineConfig(document, faults);
-    faults.error(version->position, "/schema_version",
-                 "an engine configuration has none: is this a file of intent vectors, or an environment?");
-    return EngineConfig{};
-  });
+  return loadAs<EngineConfig>(path, quiet, readEngineConfig);
 }
 
 std::optional<Environment> loadEnvironment(const std::string& path, bool quiet) {

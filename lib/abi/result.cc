@@ -1,0 +1,69 @@
+#include "abi/result.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+namespace tent::abi {
+namespace {
+
+constexpr size_t kResultMinimum = offsetof(tent_result_t, reason);
+
+// A C string of static storage: the views of names are of string literals.
+const char* cString(std::string_view name) {
+  return name.data() == nullptr ? "" : name.data();
+}
+
+SubmitFailure& lastFailureOfThread() {
+  thread_local SubmitFailure failure;
+  return failure;
+}
+
+}  // namespace
+
+int32_t numberOf(Reason reason) {
+  if (reason == Reason::kNone) return TENT_REASON_NONE;
+  // Reasons stand by category, each category's in the order in which they were published.
+  const Category category = categoryOf(reason);
+  int32_t position = 1;
+  for (int i = static_cast<int>(reason) - 1; i > 0 && categoryOf(static_cast<Reason>(i)) == category; --i) ++position;
+  return -codeOf(category) * 100 + position;
+}
+
+Error checkResult(const tent_result_t* result) {
+  if (result == nullptr || result->struct_size >= kResultMinimum) return {};
+  return {Reason::kStructSizeTooSmall, Field::kStructSize, -1, uint64_t{result->struct_size},
+          "set it to sizeof(tent_result_t)"};
+}
+
+void writeResult(const SubmitFailure& failure, tent_result_t* result) {
+  const Error& error = failure.error;
+  const Category category = categoryOf(error.reason);
+  tent_result_t whole{};
+  whole.struct_size = result->struct_size;
+  whole.category = codeOf(category);
+  whole.reason = numberOf(error.reason);
+  whole.field = static_cast<int32_t>(error.field);
+  whole.index = error.index;
+  whole.failing = failure.failed;
+  whole.category_name = cString(nameOf(category));
+  whole.reason_name = cString(nameOf(error.reason));
+  whole.field_name = cString(nameOf(error.field));
+  const std::string message = error ? messageOf(error) : "";
+  std::copy_n(message.begin(), std::min(message.size(), sizeof whole.message - 1), whole.message);
+  std::memcpy(result, &whole, std::min<size_t>(result->struct_size, sizeof whole));
+}
+
+int32_t keep(SubmitFailure failure) {
+  const int32_t code = codeOf(categoryOf(failure.error.reason));
+  lastFailureOfThread() = std::move(failure);
+  return code;
+}
+
+const SubmitFailure& lastFailure() {
+  return lastFailureOfThread();
+}
+
+}  // namespace tent::abi

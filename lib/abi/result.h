@@ -1,0 +1,54 @@
+// Errors as the C API tells them: the numbers of the header, and this thread's last one.
+//
+// Thread safety: the last error is each thread's own; the rest is pure.
+#pragma once
+
+#include <cstdint>
+#include <new>
+#include <utility>
+
+#include "base/error.h"
+#include "engine/engine.h"
+#include "tent/transfer_engine.h"
+
+namespace tent::abi {
+
+// TENT_REASON_*.
+int32_t numberOf(Reason reason);
+
+// Writes the result as far as the caller's struct goes. The caller's struct_size must be readable (checkResult).
+void writeResult(const SubmitFailure& failure, tent_result_t* result);
+// What is wrong with the caller's struct; nullptr is no fault.
+Error checkResult(const tent_result_t* result);
+
+// Keeps the failure as this thread's last error. Returns its category.
+int32_t keep(SubmitFailure failure);
+const SubmitFailure& lastFailure();
+
+inline SubmitFailure failureOf(Error error) {
+  return {std::move(error), 0};
+}
+
+// Runs the body of a function of the C API, which returns an Error; kNone is success. What is wrong is kept. Returns a
+// category.
+template <typename Body>
+int32_t call(Body&& body) noexcept {
+  try {
+    Error error = body();
+    return error ? keep(failureOf(std::move(error))) : TENT_OK;
+  } catch (const std::bad_alloc&) {
+    return keep(failureOf({Reason::kResourceExhausted, Field::kNone, -1, {}, "there is no memory left"}));
+  } catch (const std::exception& exception) {
+    return keep(failureOf({Reason::kInternal, Field::kNone, -1, {}, exception.what()}));
+  } catch (...) {
+    return keep(failureOf({Reason::kInternal, Field::kNone, -1, {}, {}}));
+  }
+}
+
+// The same for a legacy function, which knows one error only.
+template <typename Body>
+int legacyCall(Body&& body) noexcept {
+  return call(std::forward<Body>(body)) == TENT_OK ? 0 : -1;
+}
+
+}  // namespace tent::abi
