@@ -14,6 +14,7 @@
 
 #include "engine/address.h"
 #include "engine/control_stream.h"
+#include "transport/sockets.h"
 
 namespace tent {
 
@@ -57,8 +58,9 @@ asio::awaitable<void> ControlServer::State::accept() {
   while (acceptor.is_open()) {
     std::error_code error;
     auto socket = std::make_shared<tcp::socket>(loop.context());
-    co_await acceptor.async_accept(*socket, asio::redirect_error(asio::use_awaitable, error));
+    co_await acceptor.async_wait(tcp::acceptor::wait_read, asio::redirect_error(asio::use_awaitable, error));
     if (error == asio::error::operation_aborted) co_return;
+    if (!error) acceptSocket(acceptor, *socket, error);
     if (error == asio::error::no_descriptors) {
       // Nothing is accepted until a descriptor is free again; not asking at once keeps this from spinning.
       co_await pause(loop.context(), kNoDescriptorsPauseNs);
@@ -153,10 +155,7 @@ tl::expected<std::unique_ptr<ControlServer>, Error> ControlServer::listen(Loop& 
                                             error ? error.message() : "no address")});
   }
   const tcp::endpoint endpoint = found.begin()->endpoint();
-  state->acceptor.open(endpoint.protocol(), error);
-  if (!error) state->acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error) state->acceptor.bind(endpoint, error);
-  if (!error) state->acceptor.listen(asio::socket_base::max_listen_connections, error);
+  listenAt(state->acceptor, endpoint, error);
   if (error) return tl::unexpected(cannotListen(where, error));
   const tcp::endpoint bound = state->acceptor.local_endpoint(error);
   state->bind_address = bound.address().to_string();

@@ -8,6 +8,7 @@
 #include <asio/write.hpp>
 
 #include "base/units.h"
+#include "transport/sockets.h"
 
 namespace tent::tcp {
 

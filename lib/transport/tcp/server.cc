@@ -7,6 +7,7 @@
 #include <asio/post.hpp>
 
 #include "base/clock.h"
+#include "transport/sockets.h"
 
 namespace tent::tcp {
 namespace {

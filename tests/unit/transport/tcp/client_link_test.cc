@@ -1,12 +1,9 @@
 #include <atomic>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include <fcntl.h>
-
+#include "support/open_sockets.h"
 #include "unit/transport/replaced_calls.h"
 #include "unit/transport/tcp/raw_target.h"
 
@@ -205,22 +202,9 @@ TEST_CASE("what is submitted when nobody observes any more is dropped") {
 TEST_CASE("programs that the application starts inherit no socket") {
   const TwoEnds ends;
   REQUIRE_FALSE(ends.link->waitReady(kWatchdogNs));
-  int sockets = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    std::error_code gone;
-    if (!std::filesystem::read_symlink(entry.path(), gone).string().starts_with("socket:")) continue;
-    const std::string name = entry.path().filename().string();
-    if (std::stoi(name) <= STDERR_FILENO) continue;
-    // Read rather than asked of the descriptor, which is another thread's.
-    std::ifstream info("/proc/self/fdinfo/" + name);
-    for (std::string word; info >> word && word != "flags:";) {
-    }
-    int flags = 0;
-    info >> std::oct >> flags;
-    ++sockets;
-    CHECK((flags & O_CLOEXEC) != 0);
-  }
-  CHECK(sockets >= 4);
+  const OpenSockets sockets = openSockets();
+  CHECK(sockets.inherited == 0);
+  CHECK(sockets.count >= 4);
 }
 
 TEST_CASE("a peer is found by its name") {
