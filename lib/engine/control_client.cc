@@ -49,7 +49,7 @@ struct ControlClient::State : std::enable_shared_from_this<ControlClient::State>
 Error ControlClient::State::errorOfConnecting(const std::error_code& code) const {
   std::string detail = fmt::format("cannot connect to {}: {}", address(), code.message());
   if (code == asio::error::connection_refused) detail += "; nothing listens there: is the target running?";
-  return {Reason::kPeerUnreachable, Field::kNone, -1, {}, std::move(detail)};
+  return errorOf(Reason::kPeerUnreachable, std::move(detail));
 }
 
 // Throws std::system_error, operation_aborted when the time is up or the segment was closed.
@@ -78,7 +78,7 @@ asio::awaitable<tl::expected<Message, Error>> ControlClient::State::run(const Ex
     self->end();
   });
   const auto error = [&](Reason reason, std::string detail) {
-    return tl::unexpected(Error{reason, Field::kNone, -1, {}, std::move(detail)});
+    return tl::unexpected(errorOf(reason, std::move(detail)));
   };
   const bool was_open = socket.is_open();
   bool connected = was_open;
@@ -145,7 +145,7 @@ void ControlClient::exchange(const Message& request, uint64_t timeout_ns, Done d
   asio::post(state_->loop.context(),
              [state = state_, frame = frameOf(request), timeout_ns, done = std::move(done)]() mutable {
                if (state->closed) {
-                 return done(tl::unexpected(Error{Reason::kCanceled, Field::kNone, -1, {}, "the segment was closed"}));
+                 return done(tl::unexpected(errorOf(Reason::kCanceled, "the segment was closed")));
                }
                state->queue.push_back({std::move(frame), timeout_ns, std::move(done)});
                if (std::exchange(state->working, true)) return;

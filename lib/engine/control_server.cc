@@ -41,14 +41,14 @@ struct ControlServer::State : std::enable_shared_from_this<ControlServer::State>
 namespace {
 
 Message malformed(std::string detail) {
-  return errorMessage({Reason::kIoError, Field::kNone, -1, {}, std::move(detail)});
+  return errorMessage(errorOf(Reason::kIoError, std::move(detail)));
 }
 
 Error cannotListen(const std::string& where, const std::error_code& code) {
   std::string detail = fmt::format("cannot listen on {}: {}", where, code.message());
   if (code == asio::error::address_in_use) detail += "; another process has the port: choose another one, or 0 for any";
   if (code == asio::error::access_denied) detail += "; ports below 1024 need a privilege: choose another one";
-  return {Reason::kIoError, Field::kNone, -1, {}, std::move(detail)};
+  return errorOf(Reason::kIoError, std::move(detail));
 }
 
 }  // namespace
@@ -147,12 +147,8 @@ tl::expected<std::unique_ptr<ControlServer>, Error> ControlServer::listen(Loop& 
   const auto found =
       resolver.resolve(host, std::to_string(port), tcp::resolver::passive | tcp::resolver::address_configured, error);
   if (error || found.empty()) {
-    return tl::unexpected(Error{Reason::kIoError,
-                                Field::kNone,
-                                -1,
-                                {},
-                                fmt::format("cannot listen on {}: the host is not known here ({})", where,
-                                            error ? error.message() : "no address")});
+    return tl::unexpected(errorOf(Reason::kIoError, fmt::format("cannot listen on {}: the host is not known here ({})",
+                                                                where, error ? error.message() : "no address")));
   }
   const tcp::endpoint endpoint = found.begin()->endpoint();
   listenAt(state->acceptor, endpoint, error);

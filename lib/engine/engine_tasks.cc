@@ -71,7 +71,7 @@ void Engine::Impl::attemptEnded(Task& task, const Completion& completion) noexce
     Task* const one = &task;
     return peer->lane(task.route.begin()[task.attempt_count])->push({&one, 1});
   }
-  task.error = {completion.reason, Field::kNone, -1, {}, completion.detail};
+  task.error = errorOf(completion.reason, completion.detail);
   endTask(task, stateOf(completion.reason));
 }
 
@@ -169,8 +169,8 @@ tl::expected<int, Error> Engine::Impl::batchFd(BatchId batch) {
   if (found == nullptr) return tl::unexpected(badBatch(batch));
   const int fd = found->waitableFd();
   if (fd >= 0) return fd;
-  return tl::unexpected(Error{
-      Reason::kResourceExhausted, Field::kNone, -1, {}, "the process has no more file descriptors (RLIMIT_NOFILE)"});
+  return tl::unexpected(
+      errorOf(Reason::kResourceExhausted, "the process has no more file descriptors (RLIMIT_NOFILE)"));
 }
 
 Error Engine::Impl::cancel(BatchId batch, size_t task) {

@@ -22,7 +22,7 @@ Access accessOf(Permission permission) {
 }
 
 Error registrationError(std::string detail) {
-  return {Reason::kRegistrationFailed, Field::kNone, -1, {}, std::move(detail)};
+  return errorOf(Reason::kRegistrationFailed, std::move(detail));
 }
 
 uint64_t numberOf(const void* address) {

@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kMaxTextBytes = 4096;
 
 Error badMessage(std::string detail) {
-  return {Reason::kIoError, Field::kNone, -1, {}, "the peer's message makes no sense: " + std::move(detail)};
+  return errorOf(Reason::kIoError, "the peer's message makes no sense: " + std::move(detail));
 }
 
 // Reading without exceptions: nothing where the key is absent or of another kind.
@@ -160,7 +160,7 @@ Error errorOf(const Message& answer) {
   const Message* error = find(answer, "error");
   if (error == nullptr) return {};
   const std::string name = textAt(*error, "reason");
-  Error result{Reason::kInternal, Field::kNone, -1, {}, "the peer says: " + textAt(*error, "detail")};
+  Error result = errorOf(Reason::kInternal, "the peer says: " + textAt(*error, "detail"));
   for (int i = 1; i < kReasonCount; ++i) {
     if (nameOf(static_cast<Reason>(i)) == name) result.reason = static_cast<Reason>(i);
   }

@@ -15,7 +15,6 @@
 namespace tent {
 namespace {
 
-using fake::errorOf;
 using fake::Io;
 
 Error lost(Io how) {

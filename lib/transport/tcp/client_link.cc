@@ -11,13 +11,6 @@
 #include "base/units.h"
 
 namespace tent::tcp {
-namespace {
-
-Error errorOf(Reason reason, std::string detail) {
-  return {reason, Field::kNone, -1, {}, std::move(detail)};
-}
-
-}  // namespace
 
 LinkState::LinkState(Loop& loop, const TcpOptions& options, const std::shared_ptr<Counters>& counters,
                      std::shared_ptr<LinkObserver> observer)

@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kMiB = 1u << 20;
 
 Error byTheTest() {
-  return Error{Reason::kTimeout, Field::kNone, -1, {}, "by the test"};
+  return errorOf(Reason::kTimeout, "by the test");
 }
 
 // A link to a target that the test plays; ready.
