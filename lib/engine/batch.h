@@ -52,7 +52,7 @@ struct Task {
   std::atomic<TaskState> state{TaskState::kWaiting};
 };
 
-class Batch : public std::enable_shared_from_this<Batch> {
+class Batch {
  public:
   explicit Batch(size_t capacity) : tasks_(std::make_unique<Task[]>(capacity)), capacity_(capacity) {}
 

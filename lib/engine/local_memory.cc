@@ -1,7 +1,5 @@
 #include "engine/local_memory.h"
 
-#include <cinttypes>
-
 #include <fmt/format.h>
 
 #include "base/units.h"
