@@ -153,10 +153,9 @@ Environment Engine::Impl::environmentOf(const PeerDescription& description) cons
     environment.peer = HostInventory{};
     environment.peer.name = description.host;
   }
-  for (int i = 1; i < kTransportCount; ++i) {
-    const auto transport = static_cast<Transport>(i);
-    const bool both = !environment.built.has(transport) || description.transports.has(transport);
-    if (!both && !config_.plan.disabled.has(transport)) environment.peer_lacks.add(transport);
+  for (Transport transport : listOf(environment.built)) {
+    if (description.transports.has(transport) || config_.plan.disabled.has(transport)) continue;
+    environment.peer_lacks.add(transport);
   }
   return environment;
 }

@@ -104,10 +104,7 @@ tl::expected<Message, Error> parseMessage(std::string_view text) {
 
 Message messageOf(const PeerDescription& description) {
   Message transports = Message::array();
-  for (int i = 1; i < kTransportCount; ++i) {
-    const auto transport = static_cast<Transport>(i);
-    if (description.transports.has(transport)) transports.push_back(std::string(nameOf(transport)));
-  }
+  for (Transport transport : listOf(description.transports)) transports.push_back(std::string(nameOf(transport)));
   Message buffers = Message::array();
   for (const auto& [base, buffer] : description.buffers) buffers.push_back(bufferMessage(buffer));
   return {{"protocol", kProtocolVersion},     {"name", description.name},       {"host", description.host},
