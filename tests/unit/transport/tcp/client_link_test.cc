@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "support/open_sockets.h"
-#include "unit/transport/replaced_calls.h"
+#include "support/replaced_calls.h"
 #include "unit/transport/tcp/raw_target.h"
 
 namespace tent {

@@ -6,7 +6,7 @@
 #include <latch>
 #include <thread>
 
-#include "unit/transport/replaced_calls.h"
+#include "support/replaced_calls.h"
 #include "unit/transport/tcp/raw_target.h"
 
 namespace tent {
