@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 namespace tent {
@@ -144,6 +145,11 @@ struct Error {
 
   explicit operator bool() const { return reason != Reason::kNone; }
 };
+
+// One of the call as a whole, about no field.
+inline Error errorOf(Reason reason, std::string detail) {
+  return {reason, Field::kNone, -1, {}, std::move(detail)};
+}
 
 Category categoryOf(Reason reason);
 constexpr int32_t codeOf(Category category) {

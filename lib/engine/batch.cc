@@ -1,7 +1,5 @@
 #include "engine/batch.h"
 
-#include <chrono>
-
 #include <sys/eventfd.h>
 
 #include "base/clock.h"
@@ -70,9 +68,7 @@ bool Batch::wait(std::optional<uint64_t> timeout_ns, const std::function<bool()>
   }
   const uint64_t spent_ns = elapsed();
   const uint64_t left_ns = spent_ns < *timeout_ns ? *timeout_ns - spent_ns : 0;
-  // A time that the clock cannot hold is as good as a century.
-  constexpr uint64_t kCenturyNs = 3'155'760'000'000'000'000;
-  return became_idle_.wait_for(lock, std::chrono::nanoseconds(std::min(left_ns, kCenturyNs)), is_idle);
+  return became_idle_.wait_for(lock, boundedWait(left_ns), is_idle);
 }
 
 int Batch::waitableFd() {

@@ -67,7 +67,7 @@ struct Notice {
   std::atomic<bool> failed{false};  // a task did not complete, or a target did not take it
 };
 
-class Batch : public std::enable_shared_from_this<Batch> {
+class Batch {
  public:
   explicit Batch(size_t capacity) : tasks_(std::make_unique<Task[]>(capacity)), capacity_(capacity) {}
 
@@ -76,7 +76,7 @@ class Batch : public std::enable_shared_from_this<Batch> {
   size_t room() const { return capacity_ - used_.load(std::memory_order_relaxed); }
   Task& slot(size_t after_used) { return tasks_[used_.load(std::memory_order_relaxed) + after_used]; }
   // Takes the next `count` slots as tasks in flight, and with them the notice that follows them.
-  void commit(size_t count, bool with_notice);
+  void commit(size_t count, bool with_notice = false);
 
   // ---- tasks; any thread
   size_t used() const { return used_.load(std::memory_order_acquire); }

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 #include <asio/co_spawn.hpp>
-#include <asio/connect.hpp>
 #include <asio/detached.hpp>
 #include <asio/post.hpp>
 #include <asio/write.hpp>
@@ -13,6 +12,7 @@
 
 #include "base/units.h"
 #include "engine/control_stream.h"
+#include "transport/sockets.h"
 
 namespace tent {
 
@@ -31,6 +31,7 @@ struct ControlClient::State : std::enable_shared_from_this<ControlClient::State>
 
   std::string address() const { return formatAddress(where.host, where.port); }
   asio::awaitable<void> work();
+  asio::awaitable<void> connect();
   asio::awaitable<tl::expected<Message, Error>> run(const Exchange& exchange);
   Error errorOfConnecting(const std::error_code& code) const;
   void end();
@@ -48,7 +49,23 @@ struct ControlClient::State : std::enable_shared_from_this<ControlClient::State>
 Error ControlClient::State::errorOfConnecting(const std::error_code& code) const {
   std::string detail = fmt::format("cannot connect to {}: {}", address(), code.message());
   if (code == asio::error::connection_refused) detail += "; nothing listens there: is the target running?";
-  return {Reason::kPeerUnreachable, Field::kNone, -1, {}, std::move(detail)};
+  return errorOf(Reason::kPeerUnreachable, std::move(detail));
+}
+
+// Throws std::system_error, operation_aborted when the time is up or the segment was closed.
+asio::awaitable<void> ControlClient::State::connect() {
+  tcp::resolver resolver(loop.context());
+  const auto endpoints = co_await resolver.async_resolve(where.host, std::to_string(where.port), asio::use_awaitable);
+  std::error_code error = asio::error::not_found;
+  for (auto each = endpoints.begin(); error && each != endpoints.end(); ++each) {
+    if (closed || timed_out) throw std::system_error(asio::error::operation_aborted);
+    end();
+    const tcp::endpoint endpoint = each->endpoint();
+    openSocket(socket, endpoint.protocol(), error);
+    if (!error) co_await socket.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, error));
+  }
+  if (closed || timed_out) throw std::system_error(asio::error::operation_aborted);
+  if (error) throw std::system_error(error);
 }
 
 asio::awaitable<tl::expected<Message, Error>> ControlClient::State::run(const Exchange& exchange) {
@@ -61,18 +78,13 @@ asio::awaitable<tl::expected<Message, Error>> ControlClient::State::run(const Ex
     self->end();
   });
   const auto error = [&](Reason reason, std::string detail) {
-    return tl::unexpected(Error{reason, Field::kNone, -1, {}, std::move(detail)});
+    return tl::unexpected(errorOf(reason, std::move(detail)));
   };
   const bool was_open = socket.is_open();
   bool connected = was_open;
   try {
     if (!was_open) {
-      tcp::resolver resolver(loop.context());
-      const auto endpoints =
-          co_await resolver.async_resolve(where.host, std::to_string(where.port), asio::use_awaitable);
-      if (closed || timed_out) throw std::system_error(asio::error::operation_aborted);
-      co_await asio::async_connect(socket, endpoints, asio::use_awaitable);
-      if (closed || timed_out) throw std::system_error(asio::error::operation_aborted);
+      co_await connect();
       connected = true;
       socket.set_option(tcp::no_delay(true));
     }
@@ -133,7 +145,7 @@ void ControlClient::exchange(const Message& request, uint64_t timeout_ns, Done d
   asio::post(state_->loop.context(),
              [state = state_, frame = frameOf(request), timeout_ns, done = std::move(done)]() mutable {
                if (state->closed) {
-                 return done(tl::unexpected(Error{Reason::kCanceled, Field::kNone, -1, {}, "the segment was closed"}));
+                 return done(tl::unexpected(errorOf(Reason::kCanceled, "the segment was closed")));
                }
                state->queue.push_back({std::move(frame), timeout_ns, std::move(done)});
                if (std::exchange(state->working, true)) return;

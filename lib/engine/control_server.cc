@@ -15,6 +15,7 @@
 #include "engine/address.h"
 #include "engine/control_stream.h"
 #include "engine/notification.h"
+#include "transport/sockets.h"
 
 namespace tent {
 
@@ -41,14 +42,14 @@ struct ControlServer::State : std::enable_shared_from_this<ControlServer::State>
 namespace {
 
 Message malformed(std::string detail) {
-  return errorMessage({Reason::kIoError, Field::kNone, -1, {}, std::move(detail)});
+  return errorMessage(errorOf(Reason::kIoError, std::move(detail)));
 }
 
 Error cannotListen(const std::string& where, const std::error_code& code) {
   std::string detail = fmt::format("cannot listen on {}: {}", where, code.message());
   if (code == asio::error::address_in_use) detail += "; another process has the port: choose another one, or 0 for any";
   if (code == asio::error::access_denied) detail += "; ports below 1024 need a privilege: choose another one";
-  return {Reason::kIoError, Field::kNone, -1, {}, std::move(detail)};
+  return errorOf(Reason::kIoError, std::move(detail));
 }
 
 }  // namespace
@@ -58,8 +59,9 @@ asio::awaitable<void> ControlServer::State::accept() {
   while (acceptor.is_open()) {
     std::error_code error;
     auto socket = std::make_shared<tcp::socket>(loop.context());
-    co_await acceptor.async_accept(*socket, asio::redirect_error(asio::use_awaitable, error));
+    co_await acceptor.async_wait(tcp::acceptor::wait_read, asio::redirect_error(asio::use_awaitable, error));
     if (error == asio::error::operation_aborted) co_return;
+    if (!error) acceptSocket(acceptor, *socket, error);
     if (error == asio::error::no_descriptors) {
       // Nothing is accepted until a descriptor is free again; not asking at once keeps this from spinning.
       co_await pause(loop.context(), kNoDescriptorsPauseNs);
@@ -152,18 +154,11 @@ tl::expected<std::unique_ptr<ControlServer>, Error> ControlServer::listen(Loop& 
   const auto found =
       resolver.resolve(host, std::to_string(port), tcp::resolver::passive | tcp::resolver::address_configured, error);
   if (error || found.empty()) {
-    return tl::unexpected(Error{Reason::kIoError,
-                                Field::kNone,
-                                -1,
-                                {},
-                                fmt::format("cannot listen on {}: the host is not known here ({})", where,
-                                            error ? error.message() : "no address")});
+    return tl::unexpected(errorOf(Reason::kIoError, fmt::format("cannot listen on {}: the host is not known here ({})",
+                                                                where, error ? error.message() : "no address")));
   }
   const tcp::endpoint endpoint = found.begin()->endpoint();
-  state->acceptor.open(endpoint.protocol(), error);
-  if (!error) state->acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error) state->acceptor.bind(endpoint, error);
-  if (!error) state->acceptor.listen(asio::socket_base::max_listen_connections, error);
+  listenAt(state->acceptor, endpoint, error);
   if (error) return tl::unexpected(cannotListen(where, error));
   const tcp::endpoint bound = state->acceptor.local_endpoint(error);
   state->bind_address = bound.address().to_string();

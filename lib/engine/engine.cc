@@ -27,7 +27,7 @@ uint64_t randomInstance() {
 }
 
 Error badConfiguration(std::string detail) {
-  return {Reason::kBadConfiguration, Field::kNone, -1, {}, std::move(detail)};
+  return errorOf(Reason::kBadConfiguration, std::move(detail));
 }
 
 // What the configuration asks for and this build's engine cannot do: nothing of it may be dropped in silence.
@@ -113,8 +113,7 @@ ControlServer::Handlers Engine::Impl::controlHandlers() {
   handlers.answer = [this](Transport transport, std::string_view offer) -> tl::expected<std::string, Error> {
     Backend* backend = backendOf(transport);
     if (backend != nullptr) return backend->answer(offer);
-    return tl::unexpected(
-        Error{Reason::kPeerUnreachable, Field::kNone, -1, {}, fmt::format("it does not serve {}", nameOf(transport))});
+    return tl::unexpected(errorOf(Reason::kPeerUnreachable, fmt::format("it does not serve {}", nameOf(transport))));
   };
   handlers.begin_checksum = [this](uint64_t address,
                                    uint64_t length) -> tl::expected<std::function<bool(uint64_t&)>, Error> {
@@ -141,7 +140,7 @@ PeerDescription Engine::Impl::describe() {
 }
 
 Engine::Impl::~Impl() {
-  const Error why{Reason::kCanceled, Field::kNone, -1, {}, "the engine was destroyed"};
+  const Error why = errorOf(Reason::kCanceled, "the engine was destroyed");
   std::vector<std::shared_ptr<Peer>> peers = retired_peers_;
   for (auto& [id, segment] : segments_) peers.push_back(segment.peer);
   if (self_ != nullptr) peers.push_back(self_);

@@ -116,8 +116,7 @@ void Engine::Impl::retire(std::shared_ptr<Peer> peer) {
     unused.assign(std::make_move_iterator(in_use), std::make_move_iterator(retired_peers_.end()));
     retired_peers_.erase(in_use, retired_peers_.end());
   }
-  for (const auto& retired : unused)
-    retired->shutDown({Reason::kCanceled, Field::kNone, -1, {}, "the segment was closed"});
+  for (const auto& retired : unused) retired->shutDown(errorOf(Reason::kCanceled, "the segment was closed"));
 }
 
 tl::expected<Message, Error> Engine::Impl::ask(Peer& peer, const Message& request) {
@@ -152,10 +151,9 @@ Environment Engine::Impl::environmentOf(const PeerDescription& description) cons
     environment.peer = HostInventory{};
     environment.peer.name = description.host;
   }
-  for (int i = 1; i < kTransportCount; ++i) {
-    const auto transport = static_cast<Transport>(i);
-    const bool both = !environment.built.has(transport) || description.transports.has(transport);
-    if (!both && !config_.plan.disabled.has(transport)) environment.peer_lacks.add(transport);
+  for (Transport transport : listOf(environment.built)) {
+    if (description.transports.has(transport) || config_.plan.disabled.has(transport)) continue;
+    environment.peer_lacks.add(transport);
   }
   return environment;
 }
@@ -255,7 +253,7 @@ tl::expected<std::vector<uint64_t>, Error> Engine::Impl::checksums(SegmentId seg
     const bool complete = it != answer->end() && it->is_array() && it->size() == count &&
                           std::all_of(it->begin(), it->end(), [](const Message& m) { return m.is_number_unsigned(); });
     if (!complete) {
-      return tl::unexpected(Error{Reason::kIoError, Field::kNone, -1, {}, "the peer's checksums make no sense"});
+      return tl::unexpected(errorOf(Reason::kIoError, "the peer's checksums make no sense"));
     }
     for (const Message& checksum : *it) checksums.push_back(checksum.get<uint64_t>());
   }

@@ -118,7 +118,7 @@ Error Engine::Impl::route(Submission& submission, Task& task) {
                                  config_.plan, submission.view->environmentFor(shared));
   if (outcome.error) return std::move(outcome.error);
   if (outcome.plan.path_kind == PathKind::kStaged) {
-    return {Reason::kInternal, Field::kNone, -1, {}, "the plan stages, which this build does not do"};
+    return errorOf(Reason::kInternal, "the plan stages, which this build does not do");
   }
   task.route = {outcome.plan.primary};
   for (Transport transport : outcome.plan.fallbacks) task.route.add(transport);

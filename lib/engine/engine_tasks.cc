@@ -1,6 +1,4 @@
 // Batches and tasks: how attempts end, what is tried next, and what callers are told.
-#include <algorithm>
-
 #include "base/clock.h"
 #include "engine/engine_impl.h"
 
@@ -36,14 +34,18 @@ TaskState stateOf(Reason reason) {
   }
 }
 
-// Of two states of tasks, the one that says more about their batch.
-TaskState worse(TaskState a, TaskState b) {
-  constexpr std::array kWorstFirst{TaskState::kWaiting, TaskState::kPending,  TaskState::kInvalid,  TaskState::kFailed,
-                                   TaskState::kTimeout, TaskState::kCanceled, TaskState::kCompleted};
-  return *std::min_element(kWorstFirst.begin(), kWorstFirst.end(), [&](TaskState left, TaskState right) {
-    const auto is_one = [&](TaskState state) { return state == a || state == b; };
-    return is_one(left) && !is_one(right);
-  });
+// The most severe state of its tasks is that of a batch.
+int severityOf(TaskState state) {
+  switch (state) {
+    case TaskState::kCompleted: return 0;
+    case TaskState::kCanceled: return 1;
+    case TaskState::kTimeout: return 2;
+    case TaskState::kFailed: return 3;
+    case TaskState::kInvalid: return 4;
+    case TaskState::kPending: return 5;
+    case TaskState::kWaiting: return 6;
+  }
+  return 0;
 }
 
 TaskStatus statusOf(const Task& task) {
@@ -71,7 +73,7 @@ void Engine::Impl::attemptEnded(Task& task, const Completion& completion) noexce
     Task* const one = &task;
     return peer->lane(task.route.begin()[task.attempt_count])->push({&one, 1});
   }
-  task.error = {completion.reason, Field::kNone, -1, {}, completion.detail};
+  task.error = errorOf(completion.reason, completion.detail);
   endTask(task, stateOf(completion.reason));
 }
 
@@ -160,7 +162,7 @@ tl::expected<TaskStatus, Error> Engine::Impl::batchStatus(BatchId batch) const {
   TaskStatus all{TaskState::kCompleted, 0};
   for (size_t i = 0; i < found->used(); ++i) {
     const TaskStatus status = statusOf(*found->task(i));
-    all.state = worse(all.state, status.state);
+    if (severityOf(status.state) > severityOf(all.state)) all.state = status.state;
     all.transferred_bytes += status.transferred_bytes;
   }
   if (all.state == TaskState::kCompleted) all.state = found->stateOfNotices();
@@ -186,8 +188,8 @@ tl::expected<int, Error> Engine::Impl::batchFd(BatchId batch) {
   if (found == nullptr) return tl::unexpected(badBatch(batch));
   const int fd = found->waitableFd();
   if (fd >= 0) return fd;
-  return tl::unexpected(Error{
-      Reason::kResourceExhausted, Field::kNone, -1, {}, "the process has no more file descriptors (RLIMIT_NOFILE)"});
+  return tl::unexpected(
+      errorOf(Reason::kResourceExhausted, "the process has no more file descriptors (RLIMIT_NOFILE)"));
 }
 
 Error Engine::Impl::cancel(BatchId batch, size_t task) {

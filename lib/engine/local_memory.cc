@@ -1,7 +1,5 @@
 #include "engine/local_memory.h"
 
-#include <cinttypes>
-
 #include <fmt/format.h>
 
 #include "base/units.h"
@@ -22,7 +20,7 @@ Access accessOf(Permission permission) {
 }
 
 Error registrationError(std::string detail) {
-  return {Reason::kRegistrationFailed, Field::kNone, -1, {}, std::move(detail)};
+  return errorOf(Reason::kRegistrationFailed, std::move(detail));
 }
 
 uint64_t numberOf(const void* address) {

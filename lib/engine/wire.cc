@@ -11,7 +11,7 @@ namespace {
 constexpr size_t kMaxTextBytes = 4096;
 
 Error badMessage(std::string detail) {
-  return {Reason::kIoError, Field::kNone, -1, {}, "the peer's message makes no sense: " + std::move(detail)};
+  return errorOf(Reason::kIoError, "the peer's message makes no sense: " + std::move(detail));
 }
 
 // Reading without exceptions: nothing where the key is absent or of another kind.
@@ -104,10 +104,7 @@ tl::expected<Message, Error> parseMessage(std::string_view text) {
 
 Message messageOf(const PeerDescription& description) {
   Message transports = Message::array();
-  for (int i = 1; i < kTransportCount; ++i) {
-    const auto transport = static_cast<Transport>(i);
-    if (description.transports.has(transport)) transports.push_back(std::string(nameOf(transport)));
-  }
+  for (Transport transport : listOf(description.transports)) transports.push_back(std::string(nameOf(transport)));
   Message buffers = Message::array();
   for (const auto& [base, buffer] : description.buffers) buffers.push_back(bufferMessage(buffer));
   return {{"protocol", kProtocolVersion},     {"name", description.name},       {"host", description.host},
@@ -160,7 +157,7 @@ Error errorOf(const Message& answer) {
   const Message* error = find(answer, "error");
   if (error == nullptr) return {};
   const std::string name = textAt(*error, "reason");
-  Error result{Reason::kInternal, Field::kNone, -1, {}, "the peer says: " + textAt(*error, "detail")};
+  Error result = errorOf(Reason::kInternal, "the peer says: " + textAt(*error, "detail"));
   for (int i = 1; i < kReasonCount; ++i) {
     if (nameOf(static_cast<Reason>(i)) == name) result.reason = static_cast<Reason>(i);
   }

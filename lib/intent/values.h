@@ -144,6 +144,15 @@ class TransportList {
   TransportSet set_;
 };
 
+// The transports of a set, in the order of their numbers.
+constexpr TransportList listOf(TransportSet set) {
+  TransportList list;
+  for (int i = 1; i < kTransportCount; ++i) {
+    if (set.has(static_cast<Transport>(i))) list.add(static_cast<Transport>(i));
+  }
+  return list;
+}
+
 // ---- inline parts
 
 template <typename Enum>

@@ -158,7 +158,7 @@ PlanOutcome makePlan(const RequestedIntent& requested, const EffectivePolicy& ef
       outcome.error = {Reason::kHintUnavailable, Field::kTransportHint, -1,
                        std::string(nameOf(requested.transport_hint)), messageOf(plan.rejected.front())};
     } else {
-      outcome.error = {Reason::kNoTransport, Field::kNone, -1, {}, reasonsOf(plan.rejected)};
+      outcome.error = errorOf(Reason::kNoTransport, reasonsOf(plan.rejected));
     }
     return outcome;
   }

@@ -65,7 +65,7 @@ Error takeTransportPolicy(const TransferShape& shape, const PolicySet& policies,
   if (out.transport_policy != nullptr || policies.transport_policies.empty()) return {};
   out.transport_policy = selectTransportPolicy(policies.transport_policies, shape, out.priority, out.intent_type);
   if (out.transport_policy == nullptr) {
-    return {Reason::kNoTransport, Field::kNone, -1, {}, "no entry of `policy` matches it"};
+    return errorOf(Reason::kNoTransport, "no entry of `policy` matches it");
   }
   out.transport_policy_rule = TransportPolicyRule::kFirstMatch;
   return {};

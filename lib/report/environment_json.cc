@@ -6,10 +6,7 @@ namespace {
 void writeTransports(JsonWriter& json, std::string_view key, TransportSet set) {
   json.key(key);
   json.beginArray();
-  for (int i = 1; i < kTransportCount; ++i) {
-    const auto transport = static_cast<Transport>(i);
-    if (set.has(transport)) json.string(nameOf(transport));
-  }
+  for (Transport transport : listOf(set)) json.string(nameOf(transport));
   json.endArray();
 }
 

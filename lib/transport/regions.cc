@@ -45,14 +45,6 @@ tl::expected<RegionTable::Use, Error> RegionTable::use(uint64_t address, uint64_
   return Use(*this, entry);
 }
 
-tl::expected<Region, Error> RegionTable::find(uint64_t id) const {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [base, entry] : by_base_) {
-    if (entry->region.id == id) return entry->region;
-  }
-  return tl::unexpected(Error{Reason::kOutOfRange, Field::kTargetOffset, -1, {}, "the region is no longer registered"});
-}
-
 void RegionTable::end(Entry& entry) {
   {
     const std::lock_guard lock(mutex_);

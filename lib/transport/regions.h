@@ -31,9 +31,6 @@ class RegionTable {
   // permission_denied. No address of this process is in their texts.
   tl::expected<Use, Error> use(uint64_t address, uint64_t length, Access access);
 
-  // A copy of a region by its id; an error (out_of_range) when it is not there.
-  tl::expected<Region, Error> find(uint64_t id) const;
-
  private:
   struct Entry {
     Region region;
@@ -41,7 +38,7 @@ class RegionTable {
   };
   void end(Entry& entry);
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::condition_variable ended_;
   std::map<uint64_t, std::shared_ptr<Entry>> by_base_;  // disjoint: the engine sees to that
 };

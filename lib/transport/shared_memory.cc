@@ -34,15 +34,12 @@ const char* nextStep(int error) {
 }
 
 tl::unexpected<Error> exhausted(const std::string& what, int error) {
-  return tl::unexpected(Error{Reason::kResourceExhausted,
-                              Field::kNone,
-                              -1,
-                              {},
-                              "shared memory: " + what + ": " + describeError(error) + nextStep(error)});
+  return tl::unexpected(
+      errorOf(Reason::kResourceExhausted, "shared memory: " + what + ": " + describeError(error) + nextStep(error)));
 }
 
 tl::unexpected<Error> refused(const std::string& why) {
-  return tl::unexpected(Error{Reason::kIoError, Field::kNone, -1, {}, "shared memory of the peer " + why});
+  return tl::unexpected(errorOf(Reason::kIoError, "shared memory of the peer " + why));
 }
 
 void* mapShared(int fd, uint64_t bytes, bool writable) {

@@ -101,7 +101,7 @@ void closed(const Kind& kind) {
   link.link->submit(transfers);
   REQUIRE(link.told->waitCompleted(1));
   CHECK_FALSE(link.link->ended());
-  link.link->close(Error{Reason::kTimeout, Field::kNone, -1, {}, "by the test"});
+  link.link->close(errorOf(Reason::kTimeout, "by the test"));
   REQUIRE(link.told->waitClosed());
   CHECK(nameOf(link.told->end()->reason) == "timeout");
   CHECK(link.link->ended());
@@ -116,7 +116,7 @@ void closed(const Kind& kind) {
       CHECK(nameOf(completion.reason) == "timeout");
     }
   }
-  link.link->close(Error{Reason::kCanceled, Field::kNone, -1, {}, {}});
+  link.link->close(errorOf(Reason::kCanceled, {}));
   link.link.reset();
   CHECK(link.told->isConsistent());
 }
@@ -142,7 +142,7 @@ void submittedLate(const Kind& kind) {
   const RemoteRegion region = fixture.target.memory(kMiB, Access::kReadWrite);
   const Bytes local(kMiB, 2);
   OpenLink link = fixture.open();
-  link.link->close(Error{Reason::kTimeout, Field::kNone, -1, {}, "by the test"});
+  link.link->close(errorOf(Reason::kTimeout, "by the test"));
   REQUIRE(link.told->waitClosed());
   link.link->submit(manyWrites(local, region));
   const Completion completion = link.told->of(0);

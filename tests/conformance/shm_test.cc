@@ -2,25 +2,13 @@
 #include <cerrno>
 #include <string>
 
-#include "base/system_calls.h"
 #include "conformance/fixture.h"
+#include "support/replaced_calls.h"
 
 namespace tent::conformance {
 namespace {
 
 constexpr uint64_t kBytes = 100'000;
-
-// Other system calls for as long as it lives; made before the threads that use them.
-class ReplacedCalls {
- public:
-  ReplacedCalls() : saved_(systemCalls()) {}
-  ReplacedCalls(const ReplacedCalls&) = delete;
-  ReplacedCalls& operator=(const ReplacedCalls&) = delete;
-  ~ReplacedCalls() { systemCalls() = saved_; }
-
- private:
-  SystemCalls saved_;
-};
 
 ssize_t forbidden(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long) {
   errno = EPERM;

@@ -190,15 +190,15 @@ TEST_CASE("repetitions are summed, and the first that did not complete is told")
 
 TEST_CASE("what was left out is told by why it was") {
   Execution none;
-  none.cutShort(ExecutionStatus::kTimeout, {Reason::kTimeout, Field::kNone, -1, {}, ""});
+  none.cutShort(ExecutionStatus::kTimeout, errorOf(Reason::kTimeout, ""));
   CHECK(none.status == ExecutionStatus::kNotRun);
   Execution part;
   part.add(outcomeOf(ExecutionStatus::kCompleted, true));
-  part.cutShort(ExecutionStatus::kTimeout, {Reason::kTimeout, Field::kNone, -1, {}, ""});
+  part.cutShort(ExecutionStatus::kTimeout, errorOf(Reason::kTimeout, ""));
   CHECK(part.status == ExecutionStatus::kTimeout);
   Execution failed;
   failed.add(outcomeOf(ExecutionStatus::kFailed, std::nullopt));
-  failed.cutShort(ExecutionStatus::kTimeout, {Reason::kTimeout, Field::kNone, -1, {}, ""});
+  failed.cutShort(ExecutionStatus::kTimeout, errorOf(Reason::kTimeout, ""));
   CHECK(failed.error.reason == Reason::kPeerLost);
 }
 

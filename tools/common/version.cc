@@ -13,9 +13,8 @@ namespace tent::tool {
 
 std::string versionText(const std::string& tool) {
   std::string built;
-  for (int i = 1; i < kTransportCount; ++i) {
-    const auto transport = static_cast<Transport>(i);
-    if (builtTransports().has(transport)) built += (built.empty() ? "" : ", ") + std::string(nameOf(transport));
+  for (Transport transport : listOf(builtTransports())) {
+    built += (built.empty() ? "" : ", ") + std::string(nameOf(transport));
   }
   return fmt::format(
       "{} {}\nbuild: {}, {}{}\nlibraries: CLI11 {}, fmt {}.{}.{}, nlohmann/json {}.{}.{}, {}\ntransports built in: {}",

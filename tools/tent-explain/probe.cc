@@ -37,9 +37,8 @@ void appendNic(std::string& out, const Nic& nic, const Redactor& redactor) {
 std::string environmentText(const Environment& environment, const Redactor& redactor) {
   const HostInventory& host = environment.local;
   std::string built;
-  for (int i = 1; i < kTransportCount; ++i) {
-    const auto transport = static_cast<Transport>(i);
-    if (environment.built.has(transport)) built += (built.empty() ? "" : ", ") + std::string(nameOf(transport));
+  for (Transport transport : listOf(environment.built)) {
+    built += (built.empty() ? "" : ", ") + std::string(nameOf(transport));
   }
   std::string out = fmt::format("host {}\ntransports built: {}\nmemories:\n",
                                 escapeForTerminal(redactor.host(host.name)), built.empty() ? "none" : built);

@@ -40,13 +40,11 @@ uint64_t checksumOf(std::span<const std::byte> memory) {
 
 Error compareChecksums(uint64_t sent, uint64_t arrived) {
   if (sent == arrived) return {};
-  return {Reason::kIoError,
-          Field::kNone,
-          -1,
-          {},
-          fmt::format("the bytes at the destination are not those that were sent (XXH3-64 {:016x}, sent {:016x}); does "
-                      "something else write to this range of the target?",
-                      arrived, sent)};
+  return errorOf(
+      Reason::kIoError,
+      fmt::format("the bytes at the destination are not those that were sent (XXH3-64 {:016x}, sent {:016x}); does "
+                  "something else write to this range of the target?",
+                  arrived, sent));
 }
 
 }  // namespace tent::tool

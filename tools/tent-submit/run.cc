@@ -70,11 +70,8 @@ class Runner {
     const bool over = options_.deadline_ns && monotonicNowNs() >= *options_.deadline_ns;
     if (!interrupted() && !over) return false;
     why_ = interrupted() ? ExecutionStatus::kCanceled : ExecutionStatus::kTimeout;
-    because_ = {interrupted() ? Reason::kCanceled : Reason::kTimeout,
-                Field::kNone,
-                -1,
-                {},
-                interrupted() ? "the run was interrupted" : "--timeout had passed"};
+    because_ = errorOf(interrupted() ? Reason::kCanceled : Reason::kTimeout,
+                       interrupted() ? "the run was interrupted" : "--timeout had passed");
     return true;
   }
 

@@ -203,12 +203,10 @@ void WaveRun::judge(size_t item, End end) {
   const TaskState state = report.status.state;
   const bool stopped = end != End::kAll && (!isTerminal(state) || state == TaskState::kCanceled);
   if (stopped && end == End::kTimeout) {
-    return setOutcome(item, ExecutionStatus::kTimeout,
-                      {Reason::kTimeout, Field::kNone, -1, {}, "it had not ended within --timeout"});
+    return setOutcome(item, ExecutionStatus::kTimeout, errorOf(Reason::kTimeout, "it had not ended within --timeout"));
   }
   if (stopped) {
-    return setOutcome(item, ExecutionStatus::kCanceled,
-                      {Reason::kCanceled, Field::kNone, -1, {}, "the run was interrupted"});
+    return setOutcome(item, ExecutionStatus::kCanceled, errorOf(Reason::kCanceled, "the run was interrupted"));
   }
   if (state != TaskState::kCompleted) {
     return setOutcome(item,
@@ -222,12 +220,8 @@ void WaveRun::judge(size_t item, End end) {
   if (any || carrier == options_.required) return setOutcome(item, ExecutionStatus::kCompleted, {});
   const Attempt& first = report.attempts[0];
   setOutcome(item, ExecutionStatus::kFailed,
-             {first.reason,
-              Field::kNone,
-              -1,
-              {},
-              fmt::format("{} failed, and {} carried it, which --require does not allow", nameOf(first.transport),
-                          nameOf(carrier))});
+             errorOf(first.reason, fmt::format("{} failed, and {} carried it, which --require does not allow",
+                                               nameOf(first.transport), nameOf(carrier))));
 }
 
 // A peer of which nothing came, for reasons that are its own, is not asked again: each time might take as long.

@@ -19,7 +19,7 @@ class FakeHandle final : public Link {
   explicit FakeHandle(std::shared_ptr<FakeLink> link) : link_(std::move(link)) {}
   FakeHandle(const FakeHandle&) = delete;
   FakeHandle& operator=(const FakeHandle&) = delete;
-  ~FakeHandle() override { link_->close(fake::errorOf(Reason::kCanceled, "fake: the link was closed")); }
+  ~FakeHandle() override { link_->close(errorOf(Reason::kCanceled, "fake: the link was closed")); }
 
   void submit(std::span<const Transfer> transfers) override { link_->submit(transfers); }
   bool cancel(uint64_t token) override { return link_->cancel(token); }
@@ -58,7 +58,7 @@ class FakeBackend final : public Backend {
   void unregisterRegion(uint64_t id) override { target_->remove(id); }
 
   tl::expected<std::string, Error> answer(std::string_view offer) override {
-    if (offer != kOffer) return tl::unexpected(fake::errorOf(Reason::kIoError, "fake: the offer makes no sense"));
+    if (offer != kOffer) return tl::unexpected(errorOf(Reason::kIoError, "fake: the offer makes no sense"));
     return target_->answer();
   }
   std::string offer() override { return kOffer; }
@@ -67,11 +67,11 @@ class FakeBackend final : public Backend {
                                                      std::shared_ptr<LinkObserver> observer) override {
     fake::Address address;
     if (!fake::parseAddress(answer, address)) {
-      return tl::unexpected(fake::errorOf(Reason::kIoError, "fake: the answer makes no sense"));
+      return tl::unexpected(errorOf(Reason::kIoError, "fake: the answer makes no sense"));
     }
     auto link = std::make_shared<FakeLink>(shared_, address, std::move(observer));
     const std::lock_guard lock(mutex_);
-    if (stopped_) return tl::unexpected(fake::errorOf(Reason::kCanceled, "fake: the backend was stopped"));
+    if (stopped_) return tl::unexpected(errorOf(Reason::kCanceled, "fake: the backend was stopped"));
     std::erase_if(links_, [](const auto& other) { return other.expired(); });
     links_.push_back(link);
     link->start();
@@ -86,7 +86,7 @@ class FakeBackend final : public Backend {
       links.swap(links_);
     }
     for (const auto& link : links) {
-      if (const auto open = link.lock()) open->close(fake::errorOf(Reason::kCanceled, "fake: the backend was stopped"));
+      if (const auto open = link.lock()) open->close(errorOf(Reason::kCanceled, "fake: the backend was stopped"));
     }
     std::unique_lock lock(shared_->mutex);
     shared_->changed.wait(lock, [this] { return shared_->threads == 0; });

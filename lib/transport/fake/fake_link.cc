@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <system_error>
 #include <thread>
@@ -11,13 +10,12 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
+#include "base/clock.h"
+
 namespace tent {
 namespace {
 
-using fake::errorOf;
 using fake::Io;
-
-constexpr uint64_t kLongestWaitNs = 365ull * 24 * 3600 * 1'000'000'000;
 
 Error lost(Io how) {
   return errorOf(Reason::kPeerLost, how == Io::kStalled ? "fake: the peer stands still" : "fake: the peer hung up");
@@ -83,8 +81,7 @@ bool FakeLink::cancel(uint64_t token) {
 
 Error FakeLink::waitReady(uint64_t timeout_ns) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, std::chrono::nanoseconds(std::min(timeout_ns, kLongestWaitNs)),
-                    [this] { return ready_ || ended_; });
+  changed_.wait_for(lock, boundedWait(timeout_ns), [this] { return ready_ || ended_; });
   if (ended_) return why_;
   return ready_ ? Error{} : errorOf(Reason::kTimeout, "fake: the link is still being opened");
 }

@@ -93,8 +93,4 @@ Io receiveAll(int socket, void* bytes, size_t count) {
   return moveAll(bytes, count, [socket](msghdr* message) { return systemCalls().recvmsg(socket, message, 0); });
 }
 
-Error errorOf(Reason reason, std::string detail) {
-  return Error{reason, Field::kNone, -1, {}, std::move(detail)};
-}
-
 }  // namespace tent::fake

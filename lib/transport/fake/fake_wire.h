@@ -60,6 +60,4 @@ void limitStalls(int socket, uint64_t timeout_ns);
 Io sendAll(int socket, const void* bytes, size_t count);
 Io receiveAll(int socket, void* bytes, size_t count);
 
-Error errorOf(Reason reason, std::string detail);
-
 }  // namespace tent::fake

@@ -1,17 +1,13 @@
 #include "transport/shm/link_state.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include <asio/post.hpp>
 
+#include "base/clock.h"
+
 namespace tent::shm {
-namespace {
-
-constexpr uint64_t kLongestWaitNs = 365ull * 24 * 3600 * 1'000'000'000;
-
-}  // namespace
 
 LinkState::LinkState(std::shared_ptr<LinkShared> shared, std::shared_ptr<LinkObserver> observer)
     : shared_(std::move(shared)), observer_(std::move(observer)), late_(observer_) {}
@@ -258,8 +254,7 @@ bool LinkState::ended() const {
 
 Error LinkState::waitReady(uint64_t timeout_ns) {
   std::unique_lock lock(mutex_);
-  const bool known = changed_.wait_for(lock, std::chrono::nanoseconds(std::min(timeout_ns, kLongestWaitNs)),
-                                       [this] { return ended_ || peer_ != nullptr; });
+  const bool known = changed_.wait_for(lock, boundedWait(timeout_ns), [this] { return ended_ || peer_ != nullptr; });
   if (ended_) return why_;
   return known ? Error{} : errorOf(Reason::kTimeout, "shm: the link is still being opened");
 }

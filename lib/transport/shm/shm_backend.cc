@@ -19,7 +19,7 @@ class ShmLink final : public Link {
   explicit ShmLink(std::shared_ptr<shm::LinkState> state) : state_(std::move(state)) {}
   ShmLink(const ShmLink&) = delete;
   ShmLink& operator=(const ShmLink&) = delete;
-  ~ShmLink() override { state_->close(shm::errorOf(Reason::kCanceled, "shm: the link was closed")); }
+  ~ShmLink() override { state_->close(errorOf(Reason::kCanceled, "shm: the link was closed")); }
 
   void submit(std::span<const Transfer> transfers) override { state_->submit(transfers); }
   bool cancel(uint64_t token) override { return state_->cancel(token); }
@@ -61,8 +61,7 @@ class ShmBackend final : public Backend {
 
   tl::expected<std::string, Error> answer(std::string_view offer) override {
     if (offer != shm::kOffer) {
-      return tl::unexpected(
-          shm::errorOf(Reason::kIoError, "shm: the peer's offer makes no sense; is it another version?"));
+      return tl::unexpected(errorOf(Reason::kIoError, "shm: the peer's offer makes no sense; is it another version?"));
     }
     return target_->answer();
   }
@@ -91,7 +90,7 @@ tl::expected<std::unique_ptr<Link>, Error> ShmBackend::connect(std::string_view 
   auto state = std::make_shared<shm::LinkState>(shared_, std::move(observer));
   {
     const std::lock_guard lock(mutex_);
-    if (stopped_) return tl::unexpected(shm::errorOf(Reason::kCanceled, "shm: the backend was stopped"));
+    if (stopped_) return tl::unexpected(errorOf(Reason::kCanceled, "shm: the backend was stopped"));
     std::erase_if(links_, [](const auto& link) { return link.expired(); });
     links_.push_back(state);
     state->start(std::make_shared<shm::Session>(loop_, *parsed, connect_timeout_));
@@ -107,7 +106,7 @@ void ShmBackend::stop() {
     links.swap(links_);
   }
   for (const auto& link : links) {
-    if (const auto state = link.lock()) state->close(shm::errorOf(Reason::kCanceled, "shm: the backend was stopped"));
+    if (const auto state = link.lock()) state->close(errorOf(Reason::kCanceled, "shm: the backend was stopped"));
   }
   shared_->pool.stop();
   // After what the links have posted, so that nothing of theirs is left on the loop.

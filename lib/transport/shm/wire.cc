@@ -158,8 +158,4 @@ std::string describeError(int error) {
   return std::generic_category().message(error);
 }
 
-Error errorOf(Reason reason, std::string detail) {
-  return Error{reason, Field::kNone, -1, {}, std::move(detail)};
-}
-
 }  // namespace tent::shm

@@ -87,6 +87,5 @@ struct PeerCredentials {
 tl::expected<PeerCredentials, Error> credentialsOf(int socket);
 
 std::string describeError(int error);
-Error errorOf(Reason reason, std::string detail);
 
 }  // namespace tent::shm

@@ -8,6 +8,7 @@
 #include <asio/write.hpp>
 
 #include "base/units.h"
+#include "transport/sockets.h"
 
 namespace tent::tcp {
 
@@ -110,7 +111,7 @@ void ClientConnector::takeWelcome(const Attempt& attempt) {
 }
 
 void ClientConnector::fail(Reason reason, std::string detail) {
-  finish(tl::unexpected(Error{reason, Field::kNone, -1, {}, std::move(detail)}));
+  finish(tl::unexpected(errorOf(reason, std::move(detail))));
 }
 
 void ClientConnector::finish(tl::expected<std::vector<Socket>, Error> result) {

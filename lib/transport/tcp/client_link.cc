@@ -11,15 +11,6 @@
 #include "base/units.h"
 
 namespace tent::tcp {
-namespace {
-
-constexpr uint64_t kLongestWaitNs = 365ull * 24 * 3600 * 1'000'000'000;
-
-Error errorOf(Reason reason, std::string detail) {
-  return {reason, Field::kNone, -1, {}, std::move(detail)};
-}
-
-}  // namespace
 
 LinkState::LinkState(Loop& loop, const TcpOptions& options, const std::shared_ptr<Counters>& counters,
                      std::shared_ptr<LinkObserver> observer)
@@ -63,8 +54,7 @@ void LinkState::connected(std::vector<Socket> sockets) {
 
 Error LinkState::waitReady(uint64_t timeout_ns) {
   std::unique_lock lock(mutex_);
-  const bool known = changed_.wait_for(lock, std::chrono::nanoseconds(std::min(timeout_ns, kLongestWaitNs)),
-                                       [this] { return phase_ != Phase::kOpening; });
+  const bool known = changed_.wait_for(lock, boundedWait(timeout_ns), [this] { return phase_ != Phase::kOpening; });
   if (phase_ == Phase::kEnded) return why_;
   return known ? Error{} : errorOf(Reason::kTimeout, "the connection to " + where_ + " is still being opened");
 }

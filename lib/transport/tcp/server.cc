@@ -7,6 +7,7 @@
 #include <asio/post.hpp>
 
 #include "base/clock.h"
+#include "transport/sockets.h"
 
 namespace tent::tcp {
 namespace {
@@ -45,7 +46,7 @@ Error Server::listen() {
     std::string detail =
         fmt::format("cannot listen on {} port {} for tcp: {}", options_.bind_address, options_.port, error.message());
     if (error == asio::error::address_in_use) detail += "; choose another transports.tcp.port, or 0 for any";
-    return {Reason::kIoError, Field::kNone, -1, {}, std::move(detail)};
+    return errorOf(Reason::kIoError, std::move(detail));
   }
   port_ = acceptor_.local_endpoint().port();
   asio::post(loop_.context(), [self = shared_from_this()] { self->waitAcceptable(); });

@@ -69,7 +69,7 @@ tl::expected<std::string, Error> TcpBackend::answer(std::string_view offer) {
   uint32_t streams = 0;
   const auto [end, error] = std::from_chars(offer.data(), offer.data() + offer.size(), streams);
   if (error != std::errc() || end != offer.data() + offer.size() || streams == 0 || streams > tcp::kMaxStreams) {
-    return tl::unexpected(Error{Reason::kIoError, Field::kNone, -1, {}, "the offer of a tcp link makes no sense"});
+    return tl::unexpected(errorOf(Reason::kIoError, "the offer of a tcp link makes no sense"));
   }
   return textOf(server_->invite(streams));
 }
@@ -78,13 +78,13 @@ tl::expected<std::unique_ptr<Link>, Error> TcpBackend::connect(std::string_view 
                                                                std::shared_ptr<LinkObserver> observer) {
   const std::optional<Answer> parsed = tcp::parseAnswer(answer);
   if (!parsed || parsed->tickets.size() != options_.streams) {
-    return tl::unexpected(Error{Reason::kIoError, Field::kNone, -1, {}, "the peer's answer for tcp makes no sense"});
+    return tl::unexpected(errorOf(Reason::kIoError, "the peer's answer for tcp makes no sense"));
   }
   auto state = std::make_shared<LinkState>(loop_, options_, counters_, std::move(observer));
   {
     const std::lock_guard lock(mutex_);
     if (stopped_) {
-      return tl::unexpected(Error{Reason::kCanceled, Field::kNone, -1, {}, "the tcp transport was stopped"});
+      return tl::unexpected(errorOf(Reason::kCanceled, "the tcp transport was stopped"));
     }
     std::erase_if(links_, [](const auto& link) { return link.expired(); });
     links_.push_back(state);
@@ -101,7 +101,7 @@ void TcpBackend::stop() {
     links.swap(links_);
   }
   for (const auto& weak : links) {
-    if (const auto link = weak.lock()) link->close({Reason::kCanceled, Field::kNone, -1, {}, "the engine was stopped"});
+    if (const auto link = weak.lock()) link->close(errorOf(Reason::kCanceled, "the engine was stopped"));
   }
   server_->stop();
 }

@@ -13,7 +13,7 @@
 
 #include <doctest/doctest.h>
 
-#include "base/system_calls.h"
+#include "support/replaced_calls.h"
 
 using namespace std::string_literals;
 
@@ -42,18 +42,6 @@ class Folder {
 
  private:
   fs::path path_;
-};
-
-// Other system calls for as long as it lives.
-class ReplacedCalls {
- public:
-  ReplacedCalls() : saved_(systemCalls()) {}
-  ReplacedCalls(const ReplacedCalls&) = delete;
-  ReplacedCalls& operator=(const ReplacedCalls&) = delete;
-  ~ReplacedCalls() { systemCalls() = saved_; }
-
- private:
-  SystemCalls saved_;
 };
 
 Input opened(const std::string& path) {

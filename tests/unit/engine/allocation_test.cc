@@ -1,27 +1,9 @@
-// The hot path counted: by replacing the global operator new of this test program.
-#include <cstdlib>
-#include <new>
-
+// The allocations of the hot path.
 #include <doctest/doctest.h>
 
 #include "engine/engine.h"
+#include "support/allocations.h"
 #include "unit/engine/two_engines.h"
-
-namespace {
-thread_local size_t allocations = 0;
-}
-
-void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
 
 namespace tent {
 namespace {
@@ -30,18 +12,16 @@ namespace {
 size_t allocationsOfSubmit(TwoEngines& engines, const std::vector<Request>& requests) {
   engines.run(requests);
   const BatchId batch = engines.initiator->allocateBatch(requests.size()).value();
-  const size_t before = allocations;
-  const bool accepted = engines.initiator->submit(batch, requests, ValidationMode::kStrict).has_value();
-  const size_t counted = allocations - before;
+  bool accepted = false;
+  const size_t counted = allocationsOf(
+      [&] { accepted = engines.initiator->submit(batch, requests, ValidationMode::kStrict).has_value(); });
   CHECK(accepted);
   REQUIRE(engines.initiator->wait(batch, kWatchdogNs).value());
   return counted;
 }
 
 TEST_CASE("the count sees an allocation") {
-  const size_t before = allocations;
-  delete new int(7);
-  CHECK(allocations - before == 1);
+  CHECK(allocationsOf([] { delete new int(7); }) == 1);
 }
 
 // `count` requests that do not touch each other's bytes.

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "engine/backends.h"
+#include "support/open_sockets.h"
 #include "unit/engine/two_engines.h"
 
 namespace tent {
@@ -267,6 +268,16 @@ TEST_CASE("what this build cannot do keeps an engine from being made") {
   CHECK(refused(R"({"rpc_server_hostname": "0.0.0.0"})").reason == Reason::kBadConfiguration);
   CHECK(refused(R"({"rpc_server_hostname": "no such host"})").reason == Reason::kIoError);
   CHECK(Engine::create(configOf(R"({"rpc_server_hostname": "0.0.0.0", "auth": {"mode": "none"}})")));
+}
+
+TEST_CASE("programs that the application starts inherit no socket") {
+  TwoEngines engines;
+  for (const Transport transport : {Transport::kShm, Transport::kTcp}) {
+    engines.run({engines.request(Opcode::kRead, 0, 10, transport)});
+  }
+  const OpenSockets sockets = openSockets();
+  CHECK(sockets.inherited == 0);
+  CHECK(sockets.count >= 12);  // listeners and both ends: of the control channel, of shm, of tcp
 }
 
 TEST_CASE("a port that is taken is named") {

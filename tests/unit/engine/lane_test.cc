@@ -11,7 +11,7 @@
 namespace tent {
 namespace {
 
-const Error kLost{Reason::kPeerLost, Field::kNone, -1, {}, "lost"};
+const Error kLost = errorOf(Reason::kPeerLost, "lost");
 
 // A link of which the test decides when transfers end.
 class HandLink final : public Link {
@@ -123,7 +123,7 @@ TEST_CASE("a link that cannot be opened fails what waits, and is tried again for
   Fixture f;
   std::array<Task, 2> tasks;
   f.push(tasks[0], Priority::kHigh);
-  f.lane->openFailed({Reason::kPeerUnreachable, Field::kNone, -1, {}, "gone"});
+  f.lane->openFailed(errorOf(Reason::kPeerUnreachable, "gone"));
   REQUIRE(f.ended.size() == 1);
   CHECK(f.ended[0].second == Reason::kPeerUnreachable);
   CHECK(tasks[0].attempt_count == 1);
@@ -177,7 +177,7 @@ TEST_CASE("a lane that was shut down fails what waits and what comes") {
   std::array<Task, 4> tasks;
   HandLink* link = f.attach();
   for (size_t i = 0; i < 3; ++i) f.push(tasks[i], Priority::kLow);
-  f.lane->shutDown({Reason::kCanceled, Field::kNone, -1, {}, "closed"});
+  f.lane->shutDown(errorOf(Reason::kCanceled, "closed"));
   CHECK(link->closed);
   f.push(tasks[3], Priority::kLow);
   REQUIRE(f.ended.size() == 2);

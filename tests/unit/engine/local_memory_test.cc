@@ -13,7 +13,7 @@ class Recorder final : public Backend {
   const Capabilities& capabilities() const override { return capabilities_; }
   Traffic traffic() const override { return {}; }
   tl::expected<std::string, Error> registerRegion(const Region& region) override {
-    if (refuse) return tl::unexpected(Error{Reason::kRegistrationFailed, Field::kNone, -1, {}, "no"});
+    if (refuse) return tl::unexpected(errorOf(Reason::kRegistrationFailed, "no"));
     regions[region.id] = region;
     return "key-" + std::to_string(region.id);
   }
@@ -22,7 +22,7 @@ class Recorder final : public Backend {
   std::string offer() override { return ""; }
   tl::expected<std::unique_ptr<Link>, Error> connect(std::string_view /*answer*/, const std::string& /*host*/,
                                                      std::shared_ptr<LinkObserver> /*observer*/) override {
-    return tl::unexpected(Error{Reason::kInternal, Field::kNone, -1, {}, ""});
+    return tl::unexpected(errorOf(Reason::kInternal, ""));
   }
   void stop() override {}
 

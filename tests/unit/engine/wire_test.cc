@@ -107,7 +107,7 @@ TEST_CASE("transports and keys that this build does not know are passed over") {
 }
 
 TEST_CASE("an error comes through with its reason, and an unknown reason is internal") {
-  const Error error{Reason::kPermissionDenied, Field::kNone, -1, {}, "no"};
+  const Error error = errorOf(Reason::kPermissionDenied, "no");
   const Error back = errorOf(throughWire(errorMessage(error)));
   CHECK(back.reason == Reason::kPermissionDenied);
   CHECK(back.detail == "the peer says: no");

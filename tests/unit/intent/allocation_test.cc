@@ -1,38 +1,13 @@
-// Counts heap allocations, by replacing the global operator new of this test program.
-#include <cstdlib>
 #include <cstring>
-#include <new>
 
 #include <doctest/doctest.h>
 
 #include "intent/entry.h"
 #include "intent/normalize.h"
-
-namespace {
-size_t allocations = 0;
-}
-
-void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
+#include "support/allocations.h"
 
 namespace tent {
 namespace {
-
-template <typename Work>
-size_t allocationsOf(Work work) {
-  const size_t before = allocations;
-  work();
-  return allocations - before;
-}
 
 TEST_CASE("the count sees an allocation") {
   CHECK(allocationsOf([] { delete new int(7); }) == 1);

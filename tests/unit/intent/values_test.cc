@@ -83,5 +83,12 @@ TEST_CASE("a transport stands in a list once, and moving it to the front keeps t
   CHECK(list == TransportList{Transport::kRdma, Transport::kShm, Transport::kTcp});
 }
 
+TEST_CASE("the transports of a set are listed in the order of their numbers") {
+  CHECK(listOf({}).empty());
+  TransportSet set;
+  for (Transport transport : {Transport::kMpcomm, Transport::kTcp, Transport::kRdma}) set.add(transport);
+  CHECK(listOf(set) == TransportList{Transport::kRdma, Transport::kTcp, Transport::kMpcomm});
+}
+
 }  // namespace
 }  // namespace tent

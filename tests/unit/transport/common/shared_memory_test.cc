@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 
-#include "unit/transport/replaced_calls.h"
+#include "support/replaced_calls.h"
 
 namespace tent {
 namespace {

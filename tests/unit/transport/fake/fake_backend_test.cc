@@ -147,7 +147,7 @@ TEST_CASE("a link can be closed by the script, and while a transfer is held") {
   fake.script->next(Script::hold());
   fake.write(3);
   REQUIRE(fake.script->waitHeld(1, kWatchdogNs));
-  fake.link->close(Error{Reason::kTimeout, Field::kNone, -1, {}, {}});
+  fake.link->close(errorOf(Reason::kTimeout, {}));
   CHECK(fateOf(told->of(3)) == "timeout untouched");
   CHECK(nameOf(told->end().reason) == "timeout");
 }

@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "unit/transport/replaced_calls.h"
+#include "support/replaced_calls.h"
 
 namespace tent::shm {
 namespace {

@@ -1,13 +1,10 @@
 #include <atomic>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
-#include <fcntl.h>
-
-#include "unit/transport/replaced_calls.h"
+#include "support/open_sockets.h"
+#include "support/replaced_calls.h"
 #include "unit/transport/tcp/raw_target.h"
 
 namespace tent {
@@ -16,7 +13,7 @@ namespace {
 constexpr uint64_t kMiB = 1u << 20;
 
 Error byTheTest() {
-  return Error{Reason::kTimeout, Field::kNone, -1, {}, "by the test"};
+  return errorOf(Reason::kTimeout, "by the test");
 }
 
 // A link to a target that the test plays; ready.
@@ -205,22 +202,9 @@ TEST_CASE("what is submitted when nobody observes any more is dropped") {
 TEST_CASE("programs that the application starts inherit no socket") {
   const TwoEnds ends;
   REQUIRE_FALSE(ends.link->waitReady(kWatchdogNs));
-  int sockets = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    std::error_code gone;
-    if (!std::filesystem::read_symlink(entry.path(), gone).string().starts_with("socket:")) continue;
-    const std::string name = entry.path().filename().string();
-    if (std::stoi(name) <= STDERR_FILENO) continue;
-    // Read rather than asked of the descriptor, which is another thread's.
-    std::ifstream info("/proc/self/fdinfo/" + name);
-    for (std::string word; info >> word && word != "flags:";) {
-    }
-    int flags = 0;
-    info >> std::oct >> flags;
-    ++sockets;
-    CHECK((flags & O_CLOEXEC) != 0);
-  }
-  CHECK(sockets >= 4);
+  const OpenSockets sockets = openSockets();
+  CHECK(sockets.inherited == 0);
+  CHECK(sockets.count >= 4);
 }
 
 TEST_CASE("a peer is found by its name") {

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 
 #include "base/fd.h"
-#include "unit/transport/replaced_calls.h"
+#include "support/replaced_calls.h"
 
 namespace tent::tcp {
 namespace {

@@ -6,7 +6,7 @@
 #include <latch>
 #include <thread>
 
-#include "unit/transport/replaced_calls.h"
+#include "support/replaced_calls.h"
 #include "unit/transport/tcp/raw_target.h"
 
 namespace tent {
@@ -273,7 +273,7 @@ TEST_CASE("a link that has ended lets go of its observer, which may own it") {
   TwoEnds ends;
   auto recorder = std::make_shared<Recorder>();
   const auto link = ends.initiator->connect(ends.target->answer("1").value(), "127.0.0.1", recorder).value();
-  link->close({Reason::kCanceled, Field::kNone, -1, {}, "enough"});
+  link->close(errorOf(Reason::kCanceled, "enough"));
   const std::weak_ptr<Recorder> watch = recorder;
   recorder.reset();
   CHECK(watch.expired());
