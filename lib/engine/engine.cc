@@ -166,9 +166,16 @@ Backend* Engine::Impl::backendOf(Transport transport) const {
 }
 
 tl::expected<std::unique_ptr<Engine>, Error> Engine::create(EngineConfig config, EngineOptions options) {
-  auto impl = std::make_unique<Impl>(std::move(config), std::move(options));
-  if (Error error = impl->start()) return tl::unexpected(std::move(error));
-  return std::unique_ptr<Engine>(new Engine(std::move(impl)));
+  try {
+    auto impl = std::make_unique<Impl>(std::move(config), std::move(options));
+    if (Error error = impl->start()) return tl::unexpected(std::move(error));
+    return std::unique_ptr<Engine>(new Engine(std::move(impl)));
+  } catch (const std::system_error& failure) {
+    return tl::unexpected(
+        errorOf(Reason::kResourceExhausted,
+                fmt::format("{}: an engine needs a dozen file descriptors (ulimit -n) and some threads (ulimit -u)",
+                            failure.what())));
+  }
 }
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

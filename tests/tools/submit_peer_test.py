@@ -46,6 +46,17 @@ class Serving(Case):
         self.assertIn(f"127.0.0.1:{port}", result.stderr)
         self.assertIn("another process has the port", result.stderr)
 
+    def test_the_address_of_the_configuration_is_served(self):
+        with socket.create_server(("127.0.0.3", 0)) as free:
+            port = free.getsockname()[1]
+        config = self.write("c.json", json.dumps({"rpc_server_hostname": "127.0.0.3", "rpc_server_port": port}))
+        ready, process = self.serve("--config", config)
+        self.assertEqual(ready["address"], f"127.0.0.3:{port}")
+        self.stop(process)
+        ready, process = self.serve("--config", config, "--bind", "127.0.0.1:0")
+        self.assertTrue(ready["address"].startswith("127.0.0.1:"))
+        self.stop(process)
+
     def test_an_address_for_others_needs_their_trust(self):
         result = self.submit("--serve", "--bind", "0.0.0.0:0")
         self.assertEqual((result.returncode, result.stdout), (4, ""))

@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -222,6 +223,17 @@ class Output(Case):
         self.assertEqual(result.returncode, 4)
         self.assertIn("/dev/full cannot be written: No space left", result.stderr)
 
+    def test_too_few_descriptors_are_told(self):
+        path = self.file(vector())
+        for limit in range(4, 25):
+            with self.subTest(limit=limit):
+                result = self.submit("--format", "json", "--timeout", "5s", path,
+                                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+                if "error while loading shared libraries" in result.stderr:
+                    continue
+                self.assertIn(result.returncode, (0, 1, 3, 4), result.stderr)
+                self.valid(result.stdout)
+
     def test_version_names_the_transports_that_are_built(self):
         result = self.submit("--version")
         self.assertIn("transports built in: shm, tcp", result.stdout)
@@ -261,10 +273,38 @@ class Metrics(Case):
         self.run_json("--metrics", path, self.file(vector(deadline_budget="0ns")))
         self.assertEqual(self.samples(path)["tent_deadlines_expired_on_submit_total"], 1)
 
-    def test_a_folder_that_is_not_there_is_told(self):
-        result = self.submit("--metrics", self.root / "no/metrics.prom", self.file(vector()))
+    def test_what_cannot_be_written_is_told_before_anything_is_run(self):
+        os.mkfifo(self.root / "fifo")
+        for path, expected in [("no/metrics.prom", "No such file"), (".", "Is a directory"), ("fifo", "No such device")]:
+            with self.subTest(path=path):
+                result = self.submit("--format", "json", "--metrics", path, self.file(vector()))
+                document = self.document(result, 4)
+                self.assertIn(f"{path} cannot be written: {expected}", result.stderr)
+                self.assertEqual(document["results"], [])
+        self.assertEqual(self.submit("--metrics", "", self.file(vector())).returncode, 2)
+
+    def test_standard_output_is_left_to_the_report(self):
+        with open(self.root / "out", "w", encoding="utf-8") as out:
+            out.write("before\n")
+            out.flush()
+            result = self.submit("--metrics", "/dev/stdout", self.file(vector()), stdout=out)
         self.assertEqual(result.returncode, 4)
-        self.assertIn("No such file", result.stderr)
+        self.assertIn("it is standard output", result.stderr)
+        self.assertTrue((self.root / "out").read_text().startswith("before\n"))
+
+    def test_a_replaced_file_keeps_its_mode(self):
+        path = self.root / "metrics.prom"
+        path.write_text("before")
+        path.chmod(0o600)
+        self.run_json("--metrics", path, self.file(vector()))
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+
+    def test_they_are_written_also_where_no_engine_starts(self):
+        config = self.write("c.json", '{"metadata_type": "etcd"}')
+        path = self.root / "metrics.prom"
+        document = self.run_json("--config", config, "--metrics", path, self.file(vector()), exit_code=4)
+        self.assertIn("metadata_type", document["summary"]["stopped"])
+        self.assertEqual(self.samples(path)["tent_deadlines_expired_on_submit_total"], 0)
 
 
 class Ending(Case):

@@ -26,9 +26,10 @@ void Execution::add(const Outcome& outcome) {
     verified = both || outcome.verified == false ? outcome.verified : std::nullopt;
   }
   const bool first_failure = status == ExecutionStatus::kCompleted && outcome.status != ExecutionStatus::kCompleted;
-  if (!first && !first_failure) return;
+  const bool more_tries = status == outcome.status && report.attempt_count > attempts.size();
+  if (!first && !first_failure && !more_tries) return;
   status = outcome.status;
-  transport = report.carriedBy();
+  if (report.carriedBy() != Transport::kUnspec) transport = report.carriedBy();
   error = outcome.error;
   attempts.assign(report.attempts.begin(), report.attempts.begin() + static_cast<std::ptrdiff_t>(report.attempt_count));
 }
@@ -36,6 +37,7 @@ void Execution::add(const Outcome& outcome) {
 void Execution::cutShort(ExecutionStatus why, const Error& because) {
   if (status != ExecutionStatus::kCompleted && status != ExecutionStatus::kNotRun) return;
   status = repeats == 0 ? ExecutionStatus::kNotRun : why;
+  if (verified == true) verified.reset();  // of some of it only
   error = because;
 }
 

@@ -25,8 +25,9 @@ struct Outcome {
   Error error;                   // of every status but completed
 };
 
-// Of all repetitions so far: bytes and time are sums, the rest is told of the first one, or of the first that did not
-// complete.
+// Of all repetitions so far: bytes and time are sums, the rest is told of the first that did not complete; where all
+// did, of the one that took the most tries, so that a failover is seen. The transport is the last such one's that was
+// carried.
 struct Execution {
   ExecutionStatus status = ExecutionStatus::kNotRun;
   Transport transport = Transport::kUnspec;  // that carried it; kUnspec: none did

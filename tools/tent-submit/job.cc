@@ -52,14 +52,14 @@ std::string startSessions(Job& job) {
   const uint64_t timeout_ns = std::min(kControlTimeoutNs, job.options.timeout_ns.value_or(kControlTimeoutNs));
   for (Entry& entry : job.entries) {
     const PolicyName tenant = tenantOf(entry.vector, job.header, job.options.common.tenant, job.config);
-    auto& session = job.sessions[std::string(tenant.view())];
-    if (session == nullptr) {
+    auto it = job.sessions.find(std::string(tenant.view()));
+    if (it == job.sessions.end()) {
       auto started = Session::start(job.config, tenant, timeout_ns);
       if (!started)
         return fmt::format("the engine of tenant {} does not start: {}", tenant.view(), messageOf(started.error()));
-      session = *std::move(started);
+      it = job.sessions.emplace(tenant.view(), *std::move(started)).first;
     }
-    entry.session = session.get();
+    entry.session = it->second.get();
   }
   return "";
 }

@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -57,9 +58,18 @@ std::string writeTo(const std::string& path, int flags, std::string_view text) {
   return error;
 }
 
+std::string temporaryFor(const std::string& path) {
+  return fmt::format("{}.{}.tmp", path, getpid());
+}
+
 std::string replaceFile(const std::string& path, std::string_view text) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, getpid());
+  const std::string temporary = temporaryFor(path);
   std::string error = writeTo(temporary, O_CREAT | O_EXCL, text);
+  struct stat old {};
+  // Who may read the old one may read the new one, and nobody else.
+  if (error.empty() && ::stat(path.c_str(), &old) == 0 && ::chmod(temporary.c_str(), old.st_mode & 07777) != 0) {
+    error = std::generic_category().message(errno);
+  }
   if (error.empty() && std::rename(temporary.c_str(), path.c_str()) != 0) {
     error = std::generic_category().message(errno);
   }
@@ -133,14 +143,50 @@ std::string prometheusText(const EngineMetrics& metrics) {
   return std::move(out.text);
 }
 
-std::string writeMetricsFile(const std::string& path, const std::string& text) {
+namespace {
+
+struct Destination {
+  std::string path;
+  bool replaced = false;  // by a new file; else it is written to
+};
+
+Destination destinationOf(const std::string& path) {
   std::error_code code;
   const fs::file_status status = fs::status(path, code);
-  const bool replace = status.type() == fs::file_type::not_found || status.type() == fs::file_type::regular;
+  if (status.type() == fs::file_type::not_found) return {path, true};
+  if (status.type() != fs::file_type::regular) return {path, false};
   // A link is kept: what it leads to is replaced.
-  const fs::path real = status.type() == fs::file_type::regular ? fs::canonical(path, code) : fs::path(path);
-  const std::string error = replace ? replaceFile(real.empty() ? path : real.string(), text) : writeTo(path, 0, text);
+  const fs::path real = fs::canonical(path, code);
+  return {real.empty() ? path : real.string(), true};
+}
+
+std::string cannotWrite(const std::string& path, const std::string& error) {
   return error.empty() ? "" : fmt::format("{} cannot be written: {}", escapeForTerminal(path), error);
+}
+
+}  // namespace
+
+std::string checkMetricsFile(const std::string& path) {
+  struct stat its {};
+  struct stat output {};
+  if (::stat(path.c_str(), &its) == 0 && ::fstat(STDOUT_FILENO, &output) == 0 && its.st_dev == output.st_dev &&
+      its.st_ino == output.st_ino && !S_ISCHR(its.st_mode)) {
+    return cannotWrite(path, "it is standard output, which the report goes to; name a file of its own");
+  }
+  const Destination destination = destinationOf(path);
+  if (destination.replaced) {
+    const std::string temporary = temporaryFor(destination.path);
+    const std::string error = writeTo(temporary, O_CREAT | O_EXCL, "");
+    ::unlink(temporary.c_str());
+    return cannotWrite(path, error);
+  }
+  // O_NONBLOCK: a FIFO that nobody reads is told now, not waited for at the end.
+  return cannotWrite(path, writeTo(path, O_NONBLOCK, ""));
+}
+
+std::string writeMetricsFile(const std::string& path, const std::string& text) {
+  const Destination destination = destinationOf(path);
+  return cannotWrite(path, destination.replaced ? replaceFile(destination.path, text) : writeTo(path, 0, text));
 }
 
 }  // namespace tent::tool

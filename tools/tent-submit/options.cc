@@ -58,12 +58,14 @@ void addRunOptions(CLI::App& app, Options& options) {
          [&options](const std::string& text) { options.timeout_ns = positive("--timeout", parseDuration(text)); },
          "Give up what has not ended after this time (5s, 2min)")
       ->type_name("DURATION");
-  app.add_option("--metrics", options.metrics_path, "Write counters in the Prometheus text format")->type_name("FILE");
+  app.add_option("--metrics", options.metrics_path, "Write counters in the Prometheus text format")
+      ->check([](const std::string& path) { return path.empty() ? "must name a file" : ""; })
+      ->type_name("FILE");
 }
 
 void addServeOptions(CLI::App& app, Options& options) {
   auto* serve = app.add_flag("--serve", options.serve, "Be a target for others, until interrupted");
-  app.add_option("--bind", options.bind, "Where to listen (default 127.0.0.1:0, any free port)")
+  app.add_option("--bind", options.bind, "Where to listen (default: as configured, else any free port of 127.0.0.1)")
       ->check(checkBind)
       ->type_name("ADDR:PORT")
       ->needs(serve);

@@ -32,7 +32,7 @@ struct Options {
 
   // ---- --serve
   bool serve = false;
-  std::string bind = "127.0.0.1:0";
+  std::string bind;     // "": as the configuration says
   std::string segment;  // "" its address
   uint64_t size = 64u << 20;
   bool until_stdin_ends = false;  // of a target that another tent-submit has started

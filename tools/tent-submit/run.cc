@@ -37,11 +37,7 @@ class Runner {
     options_.seed = uint64_t{random()} << 32 | random();
     options_.verify = job.options.verify;
     options_.required = job.options.required;
-    const uint64_t now_ns = monotonicNowNs();
-    // A limit beyond the end of the clock is none.
-    if (job.options.timeout_ns && *job.options.timeout_ns <= UINT64_MAX - now_ns) {
-      options_.deadline_ns = now_ns + *job.options.timeout_ns;
-    }
+    options_.timeout_ns = job.options.timeout_ns;
     for (Entry& entry : job.entries) {
       if (entry.verdict == Verdict::kAccepted) entry.execution.emplace();
     }

@@ -122,9 +122,10 @@ int environmentFault(const std::string& message) {
 }  // namespace
 
 int serve(const Options& options, EngineConfig config, Output& output) {
-  const auto where = parseAddress(options.bind);
-  config.rpc_server_hostname = where->host;
-  config.rpc_server_port = where->port;
+  if (const auto where = parseAddress(options.bind)) {
+    config.rpc_server_hostname = where->host;
+    config.rpc_server_port = where->port;
+  }
   if (!options.segment.empty()) config.local_segment_name = options.segment;
   auto engine = Engine::create(std::move(config));
   if (!engine) return environmentFault(messageOf(engine.error()));

@@ -82,13 +82,16 @@ std::string writeMetrics(const Job& job) {
 int submitFile(const Options& options, std::optional<EngineConfig> config, Output& output) {
   Job job(options);
   int exit_code = kExitInput;
-  if (config) {
+  const std::string no_metrics = options.metrics_path.empty() ? "" : checkMetricsFile(options.metrics_path);
+  if (!config) {
+    job.stopped = "the configuration cannot be used";
+  } else if (!no_metrics.empty()) {
+    exit_code = stop(job, kExitEnvironment, no_metrics);
+  } else {
     job.config = *std::move(config);
     exit_code = carryOut(job);
-  } else {
-    job.stopped = "the configuration cannot be used";
   }
-  if (!options.metrics_path.empty()) {
+  if (!options.metrics_path.empty() && no_metrics.empty()) {
     if (const std::string error = writeMetrics(job); !error.empty()) {
       std::fprintf(stderr, "tent-submit: %s\n", error.c_str());
       exit_code = kExitEnvironment;

@@ -57,6 +57,17 @@ void WaveRun::verify() {
   }
 }
 
+void WaveRun::leaveUnverified(End end) {
+  const bool late = end == End::kTimeout;
+  for (size_t item = 0; item < items_.size(); ++item) {
+    if (outcomes_[item].status != ExecutionStatus::kCompleted || transfers_[item].memory.empty()) continue;
+    setOutcome(item, late ? ExecutionStatus::kTimeout : ExecutionStatus::kCanceled,
+               errorOf(late ? Reason::kTimeout : Reason::kCanceled,
+                       late ? "its bytes were carried, but --timeout had passed before they could be verified"
+                            : "its bytes were carried, but the run was interrupted before they could be verified"));
+  }
+}
+
 WaveRun::ByTarget WaveRun::byTarget(const std::function<bool(size_t item)>& wanted) const {
   ByTarget targets;
   for (size_t i = 0; i < items_.size(); ++i) {

@@ -20,7 +20,7 @@ constexpr uint64_t kSettleNs = 1'000'000'000;
 
 }  // namespace
 
-WaveRun::WaveRun(Job& job, const WaveOptions& options, std::vector<Item> items)
+WaveRun::WaveRun(Job& job, WaveOptions& options, std::vector<Item> items)
     : job_(job), options_(options), items_(std::move(items)), transfers_(items_.size()), outcomes_(items_.size()) {
   for (size_t i = 0; i < items_.size(); ++i) parts_[entryOf(i).session].items.push_back(i);
 }
@@ -28,6 +28,7 @@ WaveRun::WaveRun(Job& job, const WaveOptions& options, std::vector<Item> items)
 void WaveRun::run() {
   place();
   fill();
+  options_.begin();
   for (auto& [session, part] : parts_) submit(*session, part);
   const End end = await();
   for (auto& [session, part] : parts_) {
@@ -35,8 +36,15 @@ void WaveRun::run() {
     // What is still in flight keeps its batch; the engine ends both.
     if (part.batch) session->engine().freeBatch(*part.batch);
   }
-  if (options_.verify && end != End::kTimeout) verify();
+  if (options_.verify) end == End::kAll ? verify() : leaveUnverified(end);
   if (end == End::kAll) noteLostPeers();
+}
+
+void WaveOptions::begin() {
+  if (!timeout_ns || deadline_ns) return;
+  const uint64_t now_ns = monotonicNowNs();
+  // A limit beyond the end of the clock is none.
+  if (*timeout_ns <= UINT64_MAX - now_ns) deadline_ns = now_ns + *timeout_ns;
 }
 
 void WaveRun::fail(size_t item, Error error) {

@@ -22,13 +22,17 @@ namespace tent::tool {
 struct WaveOptions {
   bool verify = true;
   uint64_t seed = 0;                        // of this run
-  std::optional<uint64_t> deadline_ns;      // CLOCK_MONOTONIC; absent: none
+  std::optional<uint64_t> timeout_ns;       // from when the first byte may move; absent: none
+  std::optional<uint64_t> deadline_ns;      // CLOCK_MONOTONIC; set by begin()
   Transport required = Transport::kUnspec;  // what another one carries has failed
+
+  // Before each submit; the first starts the clock.
+  void begin();
 };
 
 class WaveRun {
  public:
-  WaveRun(Job& job, const WaveOptions& options, std::vector<Item> items);
+  WaveRun(Job& job, WaveOptions& options, std::vector<Item> items);
 
   // Carries it out. Afterwards nothing of it is in flight, unless it timed out or was interrupted: then the engines
   // must be ended before their source memory is.
@@ -73,6 +77,8 @@ class WaveRun {
   void fill();
   void makeDifferent();
   void verify();
+  // Nothing counts as completed of which it is not known: there is no time to ask the peers.
+  void leaveUnverified(End end);
   ByTarget byTarget(const std::function<bool(size_t item)>& wanted) const;
   // Of the items' ranges, in their order, as the peer computes them.
   tl::expected<std::vector<uint64_t>, Error> checksumsOf(const Target& target, std::span<const size_t> items) const;
@@ -81,7 +87,7 @@ class WaveRun {
   void setOutcome(size_t item, ExecutionStatus status, Error error);
 
   Job& job_;
-  const WaveOptions& options_;
+  WaveOptions& options_;
   const std::vector<Item> items_;
   std::vector<Transfer> transfers_;
   std::vector<Outcome> outcomes_;
