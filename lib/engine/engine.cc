@@ -264,7 +264,7 @@ std::vector<Notification> Engine::receiveNotifications() {
   return impl_->receiveNotifications();
 }
 MemoryLocation Engine::locationOf(const void* address) const {
-  return impl_->memory().locationOf(address);
+  return impl_->memory().placeOf(address, 1).location;
 }
 PolicyName Engine::tenant() const {
   return impl_->tenant();

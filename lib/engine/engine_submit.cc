@@ -53,6 +53,7 @@ struct Engine::Impl::Submission {
   EffectivePolicy effective;
   TransferShape shape;
   const PeerBuffer* buffer = nullptr;
+  bool local_registered = false;
   bool resolved = false;  // `effective` is the request's
 
   bool nothingToMove() const { return requested.length == 0; }  // of a legacy request: completes at once
@@ -78,7 +79,9 @@ Error Engine::Impl::locate(const Request& request, Submission& submission) {
     submission.refreshed = true;
     if (auto view = refresh(*submission.peer)) submission.view = *std::move(view);
   }
-  submission.shape.local_memory = memory_->locationOf(request.source);
+  const LocalMemory::Place place = memory_->placeOf(request.source, submission.requested.length);
+  submission.local_registered = place.registered;
+  submission.shape.local_memory = place.location;
   submission.shape.same_machine = submission.view->application.same_machine;
 
   const uint64_t address = submission.requested.target_offset;
@@ -159,6 +162,7 @@ Error Engine::Impl::prepare(const Request& request, Submission& submission, Task
   task.transfer.direction = needsWrite(submission.requested.opcode) ? Direction::kWrite : Direction::kRead;
   task.transfer.local = static_cast<std::byte*>(request.source);
   task.transfer.remote_address = submission.requested.target_offset;
+  task.transfer.local_registered = submission.local_registered;
   task.buffer = submission.buffer;
   task.peer = submission.peer;
   task.view = submission.view;

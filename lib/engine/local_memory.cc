@@ -148,10 +148,11 @@ Error LocalMemory::unregisterRange(void* address, uint64_t bytes) {
   return {};
 }
 
-MemoryLocation LocalMemory::locationOf(const void* address) const {
+LocalMemory::Place LocalMemory::placeOf(const void* address, uint64_t length) const {
   const std::lock_guard lock(mutex_);
   const auto it = holding(numberOf(address));
-  return it == by_base_.end() ? MemoryLocation{} : it->second.options.location;
+  if (it == by_base_.end()) return {};
+  return {it->second.options.location, length <= it->second.length - (numberOf(address) - it->first)};
 }
 
 std::map<uint64_t, PeerBuffer> LocalMemory::describe() const {

@@ -40,8 +40,12 @@ class LocalMemory {
   Error registerRange(void* address, uint64_t bytes, const MemoryOptions& options);
   Error unregisterRange(void* address, uint64_t bytes);
 
-  // Where an address lies: the location it was registered with; plain host memory where it was not.
-  MemoryLocation locationOf(const void* address) const;
+  // Where a range lies: the location it was registered with; plain host memory where it was not.
+  struct Place {
+    MemoryLocation location;
+    bool registered = false;  // all of it, in one piece
+  };
+  Place placeOf(const void* address, uint64_t length) const;
   // What peers may know.
   std::map<uint64_t, PeerBuffer> describe() const;
   std::vector<BufferInfo> info() const;

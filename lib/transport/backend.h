@@ -69,6 +69,8 @@ struct Transfer {
   uint64_t remote_address = 0;           // in the peer's address space
   const RemoteRegion* region = nullptr;  // the one that holds the range; lives until the transfer is reported
   uint64_t token = 0;                    // the caller's, comes back in the completion
+  // Whether `local` is registered, and so stays mapped. Where it is not, a range that is not mapped is an io_error.
+  bool local_registered = true;
 };
 
 // What a failed attempt has done, and may yet do, to the destination.

@@ -5,7 +5,10 @@
 #include <cstring>
 #include <utility>
 
+#include <fmt/format.h>
 #include <asio/post.hpp>
+
+#include "transport/checked_copy.h"
 
 namespace tent::shm {
 namespace {
@@ -66,13 +69,21 @@ Error LinkState::copy(const Grant& grant, const Transfer& transfer, uint64_t off
     shared_->count(transfer.direction, moved);
     return error;
   }
+  auto* const in_self = reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
+  std::byte* const there = peer.isSelf() ? in_self : grant.terms.mapping->data() + (address - grant.terms.base);
+  if (!transfer.local_registered && !(peer.isSelf() && overlap(transfer))) {
+    const uint64_t moved = transfer.direction == Direction::kRead ? copyToUnknown(local, there, length)
+                                                                  : copyFromUnknown(there, local, length);
+    shared_->count(transfer.direction, moved);
+    if (moved == length) return {};
+    return errorOf(Reason::kIoError,
+                   fmt::format("shm: {} bytes into the range, the local memory is not mapped, or not for this", moved));
+  }
   if (peer.isSelf()) {
     // The memory itself, not a second mapping of it: only so can ranges that overlap be told.
-    auto* const remote = reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
-    transfer.direction == Direction::kRead ? std::memmove(local, remote, length) : std::memmove(remote, local, length);
+    transfer.direction == Direction::kRead ? std::memmove(local, there, length) : std::memmove(there, local, length);
   } else {
-    std::byte* const remote = grant.terms.mapping->data() + (address - grant.terms.base);
-    transfer.direction == Direction::kRead ? std::memcpy(local, remote, length) : std::memcpy(remote, local, length);
+    transfer.direction == Direction::kRead ? std::memcpy(local, there, length) : std::memcpy(there, local, length);
   }
   shared_->count(transfer.direction, length);
   return {};

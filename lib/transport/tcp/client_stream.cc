@@ -223,7 +223,7 @@ bool ClientStream::takeEntries(std::span<const std::byte> entries, uint64_t payl
     const uint32_t slot = slotOf(response.id);
     const Flight& flight = flights_[slot];
     if (response.payload_bytes > 0) {
-      pieces.push_back({flight.transfer.local, flight.transfer.length});
+      pieces.push_back({flight.transfer.local, flight.transfer.length, flight.transfer.local_registered});
       incoming_.push_back(slot);
     } else if (flight.transfer.direction == Direction::kWrite && !isSentLocked(flight)) {
       deferred_.push_back(slot);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/system_calls.h"
+#include "transport/checked_copy.h"
 
 namespace tent::tcp {
 namespace {
@@ -19,7 +20,7 @@ FrameReader::Next FrameReader::advance() {
   while (true) {
     if (piece_ < pieces_.size()) {
       const uint64_t bytes = staged();
-      fillPieces(staged_.data() + staged_begin_, bytes);
+      if (!fillPieces(staged_.data() + staged_begin_, bytes)) return Next::kUnmapped;
       if (piece_ < pieces_.size()) return Next::kBytes;
     }
     if (staged() < sizeof(Head)) return Next::kBytes;
@@ -38,13 +39,17 @@ FrameReader::Next FrameReader::advance() {
 }
 
 // `staged`: where the bytes lie if they are not in place yet; they are taken out of the buffer then. nullptr: they are.
-void FrameReader::fillPieces(const std::byte* staged, uint64_t bytes) {
+bool FrameReader::fillPieces(const std::byte* staged, uint64_t bytes) {
   const size_t first = piece_;
   while (piece_ < pieces_.size() && bytes > 0) {
     InPiece& piece = pieces_[piece_];
     const uint64_t taken = std::min(bytes, piece.length);
     if (staged != nullptr) {
-      if (piece.data != nullptr) std::memcpy(piece.data, staged, taken);
+      if (piece.data != nullptr && piece.registered) {
+        std::memcpy(piece.data, staged, taken);
+      } else if (piece.data != nullptr && copyToUnknown(piece.data, staged, taken) < taken) {
+        return false;
+      }
       staged += taken;
       staged_begin_ += taken;
     }
@@ -55,6 +60,7 @@ void FrameReader::fillPieces(const std::byte* staged, uint64_t bytes) {
   }
   if (staged == nullptr) staged_end_ += bytes;
   if (piece_ > first) handler_.endPieces(piece_ - first);
+  return true;
 }
 
 // How much to read into the buffer behind what is staged: what the frame's entries lack, but at least what goes ahead.
@@ -93,7 +99,10 @@ size_t FrameReader::gather(std::span<iovec> into, uint64_t& bytes) {
 }
 
 FrameReader::Result FrameReader::read(int fd, uint64_t& bytes) {
-  const auto result = [](Next next) { return next == Next::kPause ? Result::kPaused : Result::kNonsense; };
+  const auto result = [](Next next) {
+    if (next == Next::kUnmapped) errno = EFAULT;
+    return next == Next::kPause ? Result::kPaused : next == Next::kUnmapped ? Result::kFailed : Result::kNonsense;
+  };
   // Only after a pause is anything to be done here.
   if (const Next next = advance(); next != Next::kBytes) return result(next);
   std::array<iovec, kPiecesPerCall> pieces;  // NOLINT(cppcoreguidelines-pro-type-member-init): gather fills it

@@ -25,6 +25,7 @@ namespace tent::tcp {
 struct InPiece {
   std::byte* data = nullptr;
   uint64_t length = 0;
+  bool registered = true;  // else it may not be mapped
 };
 
 class FrameReader {
@@ -60,11 +61,12 @@ class FrameReader {
   static_assert(kStagedBytes >= sizeof(Head) + kMaxEntries * sizeof(RequestEntry));
   static_assert(kStagedBytes >= sizeof(Head) + kMaxEntries * sizeof(ResponseEntry));
 
-  enum class Next : uint8_t { kBytes, kPause, kNonsense };
+  enum class Next : uint8_t { kBytes, kPause, kNonsense, kUnmapped };
   // Goes through all that needs no further byte.
   Next advance();
   size_t gather(std::span<iovec> into, uint64_t& bytes);
-  void fillPieces(const std::byte* staged, uint64_t bytes);
+  // False: a piece that was to take staged bytes is not mapped.
+  bool fillPieces(const std::byte* staged, uint64_t bytes);
   size_t staged() const { return staged_end_ - staged_begin_; }
   size_t stageNext() const;
 
