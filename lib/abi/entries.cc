@@ -54,12 +54,13 @@ void RequestList::readV1(const void* entries, size_t count, size_t entry_stride,
   const auto* bytes = static_cast<const std::byte*>(entries);
   EntryV1 entry;
   for (Request& request : storage_.requests) {
-    Error error = decodeEntryV1(bytes, entry_stride, schema_version, entry);
+    if (Error error = decodeEntryV1(bytes, entry_stride, schema_version, entry)) {
+      request.unreadable = &storage_.errors.emplace_back(std::move(error));
+    }
     bytes += entry_stride;
     request.fields = entry.fields;
     request.source = entry.source;
     request.target = entry.target_id;
-    if (error) request.unreadable = &storage_.errors.emplace_back(std::move(error));
   }
 }
 

@@ -21,8 +21,7 @@ constexpr size_t kFieldEnds[] = {Layout::kMinimumSize,   Layout::kRequestedPrior
                                  Layout::kReserved0 + 4, Layout::kKnownSize};
 
 bool endsOnField(size_t size) {
-  return size > Layout::kKnownSize ||
-         std::find(std::begin(kFieldEnds), std::end(kFieldEnds), size) != std::end(kFieldEnds);
+  return std::find(std::begin(kFieldEnds), std::end(kFieldEnds), size) != std::end(kFieldEnds);
 }
 
 template <typename T>
@@ -60,7 +59,7 @@ Error checkEntries(const void* entries, size_t count, size_t entry_stride, uint3
 }
 
 Error decodeEntryV1(const void* entry, size_t entry_stride, uint32_t schema_version, EntryV1& out) {
-  out = EntryV1{};
+  out.fields.surface = Surface::kV1;
   // The size is read first, for it says how much may be read; then all fields at once, so that what is checked is what
   // is used whatever another thread writes meanwhile.
   const auto* const from = static_cast<const std::byte*>(entry);
@@ -70,9 +69,15 @@ Error decodeEntryV1(const void* entry, size_t entry_stride, uint32_t schema_vers
   if (struct_size > entry_stride || struct_size > kStructSizeMax) {
     return layoutError(Reason::kStructSizeTooLarge, Field::kStructSize, struct_size);
   }
-  if (!endsOnField(struct_size)) return layoutError(Reason::kStructSizeSplitsField, Field::kStructSize, struct_size);
-  std::array<std::byte, Layout::kKnownSize> copy{};
-  std::memcpy(copy.data(), from, std::min<size_t>(struct_size, copy.size()));
+  std::array<std::byte, Layout::kKnownSize> copy;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled below
+  if (struct_size >= Layout::kKnownSize) {
+    std::memcpy(copy.data(), from, copy.size());
+  } else {
+    if (!endsOnField(struct_size)) return layoutError(Reason::kStructSizeSplitsField, Field::kStructSize, struct_size);
+    // The default of every optional field is zero.
+    copy.fill(std::byte{0});
+    std::memcpy(copy.data(), from, struct_size);
+  }
   const std::byte* const bytes = copy.data();
 
   const auto entry_schema = readAt<uint32_t>(bytes, Layout::kSchemaVersion);
@@ -81,7 +86,6 @@ Error decodeEntryV1(const void* entry, size_t entry_stride, uint32_t schema_vers
   }
 
   RequestFields& fields = out.fields;
-  fields.surface = Surface::kV1;
   fields.schema_version = entry_schema;
   fields.struct_size = struct_size;
   fields.opcode = readAt<int32_t>(bytes, Layout::kOpcode);
@@ -91,23 +95,19 @@ Error decodeEntryV1(const void* entry, size_t entry_stride, uint32_t schema_vers
   out.target_id = readAt<uint64_t>(bytes, Layout::kTargetId);
   fields.target_offset = readAt<uint64_t>(bytes, Layout::kTargetOffset);
   fields.length = readAt<uint64_t>(bytes, Layout::kLength);
-
-  const auto has = [struct_size](size_t offset, size_t size) { return struct_size >= offset + size; };
-  if (has(Layout::kIntentType, 4)) fields.intent_type = readAt<int32_t>(bytes, Layout::kIntentType);
-  if (has(Layout::kRequestedPriority, 4)) fields.priority = readAt<int32_t>(bytes, Layout::kRequestedPriority);
-  if (has(Layout::kDeadlineNs, 8)) fields.deadline.ns = readAt<uint64_t>(bytes, Layout::kDeadlineNs);
-  if (has(Layout::kPolicyName, Layout::kPointer)) {
-    if (const auto* name = readAt<const char*>(bytes, Layout::kPolicyName)) {
-      fields.policy_name = std::string_view(name, strnlen(name, kPolicyNameMax + 1));
-    }
+  fields.intent_type = readAt<int32_t>(bytes, Layout::kIntentType);
+  fields.priority = readAt<int32_t>(bytes, Layout::kRequestedPriority);
+  fields.deadline = {DeadlineInput::Kind::kAbsolute, readAt<uint64_t>(bytes, Layout::kDeadlineNs)};
+  fields.transport_hint = readAt<int32_t>(bytes, Layout::kTransportHint);
+  fields.reserved0 = readAt<uint32_t>(bytes, Layout::kReserved0);
+  fields.flags = readAt<uint64_t>(bytes, Layout::kFlags);
+  fields.policy_name.reset();
+  if (const auto* name = readAt<const char*>(bytes, Layout::kPolicyName)) {
+    fields.policy_name = std::string_view(name, strnlen(name, kPolicyNameMax + 1));
   }
-  if (has(Layout::kTransportHint, 4)) fields.transport_hint = readAt<int32_t>(bytes, Layout::kTransportHint);
-  if (has(Layout::kReserved0, 4)) fields.reserved0 = readAt<uint32_t>(bytes, Layout::kReserved0);
-  if (has(Layout::kFlags, 8)) fields.flags = readAt<uint64_t>(bytes, Layout::kFlags);
-  if (struct_size > Layout::kKnownSize) {
-    fields.tail_nonzero =
-        std::any_of(from + Layout::kKnownSize, from + struct_size, [](std::byte byte) { return byte != std::byte{0}; });
-  }
+  fields.tail_nonzero =
+      struct_size > Layout::kKnownSize &&
+      std::any_of(from + Layout::kKnownSize, from + struct_size, [](std::byte byte) { return byte != std::byte{0}; });
   return {};
 }
 

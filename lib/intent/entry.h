@@ -64,7 +64,7 @@ struct EntryV1 {
 };
 
 // Reads the entry at `entry` (aligned, `entry_stride` bytes readable; checkEntries has passed) and checks its size and
-// schema. Optional fields past its struct_size take their defaults.
+// schema. Optional fields past its struct_size take their defaults. On an error only `out.fields.surface` is set.
 Error decodeEntryV1(const void* entry, size_t entry_stride, uint32_t schema_version, EntryV1& out);
 
 }  // namespace tent
