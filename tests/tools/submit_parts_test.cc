@@ -17,12 +17,10 @@
 namespace tent::tool {
 namespace {
 
-const auto kSkipNone = [](size_t) { return false; };
-
 std::vector<std::vector<size_t>> wavesOf(std::vector<Planned> planned) {
   WaveCutter cutter(std::move(planned));
   std::vector<std::vector<size_t>> waves;
-  for (auto wave = cutter.next(kSkipNone); !wave.empty(); wave = cutter.next(kSkipNone)) {
+  for (auto wave = cutter.next(); !wave.empty(); wave = cutter.next()) {
     std::vector<size_t>& entries = waves.emplace_back();
     for (const Item& item : wave) entries.push_back(item.entry);
   }
@@ -64,13 +62,12 @@ TEST_CASE("a wave has at most so many transfers, and so much memory unless one a
   CHECK(wavesOf({{0, 1, 0, 5 * kWaveBytes, false}, {1, 1, 0, 1, false}}) == Waves{{0}, {1}});
 }
 
-TEST_CASE("what is skipped is left out with all its repetitions") {
-  WaveCutter cutter({{0, 5, 0, 1, false}, {1, 2, 0, 1, false}});
-  const auto wave = cutter.next([](size_t entry) { return entry == 0; });
-  REQUIRE(wave.size() == 2);
-  CHECK(wave[0].entry == 1);
-  CHECK(wave[1].repetition == 1);
-  CHECK(cutter.next(kSkipNone).empty());
+TEST_CASE("waves that are run beside others are given their share of the memory") {
+  WaveCutter cutter({{0, 5, 0, 1000, false}}, 2048);
+  CHECK(cutter.next().size() == 2);
+  CHECK(cutter.next().size() == 2);
+  CHECK(cutter.next().size() == 1);
+  CHECK(cutter.next().empty());
 }
 
 TEST_CASE("a set of ranges answers as a list of bytes would") {

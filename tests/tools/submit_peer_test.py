@@ -46,6 +46,24 @@ class Serving(Case):
         self.assertIn(f"127.0.0.1:{port}", result.stderr)
         self.assertIn("another process has the port", result.stderr)
 
+    def test_a_peer_that_stands_still_keeps_nothing_from_another(self):
+        still, still_process = self.serve("--segment", "still", "--size", "4M")
+        well, _ = self.serve("--segment", "well", "--size", "4M")
+        path = self.file({**vector("to-still", length="1M", target={"segment": "still"}), "repeat": 100_000},
+                         {**vector("to-well", length="1M", target={"segment": "well"}), "repeat": 50})
+        process = self.start("--format", "json", "--timeout", "4s", "--peer", f"still={still['address']}",
+                             "--peer", f"well={well['address']}", path)
+        time.sleep(0.3)  # wherever the run is then
+        still_process.send_signal(signal.SIGSTOP)
+        out, err = process.communicate(timeout=TIME_LIMIT)
+        still_process.send_signal(signal.SIGCONT)
+        document = self.valid(out)
+        self.assertEqual(process.returncode, 1, err)
+        to_still, to_well = executions(document)["to-still"], executions(document)["to-well"]
+        self.assertEqual((to_well["status"], to_well["repeats"], to_well["verified"]), ("completed", 50, True))
+        self.assertIn(to_still["status"], ("timeout", "failed"))
+        self.assertNotEqual(to_still["verified"], True)
+
     def test_the_address_of_the_configuration_is_served(self):
         with socket.create_server(("127.0.0.3", 0)) as free:
             port = free.getsockname()[1]

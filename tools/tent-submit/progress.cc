@@ -21,13 +21,16 @@ Progress::Progress(const Job& job) : enabled_(!job.options.common.quiet && isatt
 }
 
 void Progress::add(uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
   ++transfers_;
   bytes_ += bytes;
 }
 
 void Progress::show() {
-  const uint64_t now_ns = enabled_ ? monotonicNowNs() : 0;
-  if (!enabled_ || now_ns < next_ns_) return;
+  if (!enabled_) return;
+  const std::lock_guard lock(mutex_);
+  const uint64_t now_ns = monotonicNowNs();
+  if (now_ns < next_ns_) return;
   next_ns_ = now_ns + kIntervalNs;
   fmt::print(stderr, "\r{} of {} transfers, {} MiB\x1b[K", transfers_, total_, bytes_ >> 20);
   std::fflush(stderr);
@@ -35,6 +38,7 @@ void Progress::show() {
 }
 
 void Progress::clear() {
+  const std::lock_guard lock(mutex_);
   if (!shown_) return;
   std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);

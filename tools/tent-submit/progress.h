@@ -1,7 +1,9 @@
-// One line on standard error that says how far a run is; only where a person looks at it. Thread safety: none.
+// One line on standard error that says how far a run is; only where a person looks at it. Thread safety: all members
+// from any thread.
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 
 #include "tent-submit/job.h"
 
@@ -16,7 +18,8 @@ class Progress {
   void clear();
 
  private:
-  bool enabled_;
+  const bool enabled_;
+  std::mutex mutex_;
   bool shown_ = false;
   uint64_t transfers_ = 0;
   uint64_t total_ = 0;

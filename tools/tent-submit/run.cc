@@ -1,11 +1,12 @@
 #include "tent-submit/run.h"
 
 #include <algorithm>
+#include <map>
 #include <random>
+#include <thread>
 
 #include <fmt/format.h>
 
-#include "base/clock.h"
 #include "base/units.h"
 #include "common/interrupt.h"
 #include "tent-submit/progress.h"
@@ -14,96 +15,105 @@
 namespace tent::tool {
 namespace {
 
-// The accepted entries in the order in which they are run.
-std::vector<Planned> planOf(const Job& job) {
-  std::vector<Planned> planned;
-  for (size_t i = 0; i < job.entries.size(); ++i) {
-    const Entry& entry = job.entries[i];
-    if (entry.verdict != Verdict::kAccepted) continue;
-    const RequestFields& fields = entry.vector.fields;
-    planned.push_back(
-        {i, entry.vector.repeat, entry.address, fields.length, fields.opcode == static_cast<int32_t>(Opcode::kWrite)});
-  }
-  std::stable_sort(planned.begin(), planned.end(), [&job](const Planned& a, const Planned& b) {
-    return job.entries[a.entry].priority < job.entries[b.entry].priority;
-  });
-  return planned;
-}
-
-class Runner {
+// What goes to one peer, wave after wave. Peers do not wait for each other, so that one that stands still keeps nothing
+// from the rest. Thread safety: each belongs to one thread; they share the job, of which each has its own entries.
+class PeerRun {
  public:
-  explicit Runner(Job& job) : job_(job), cutter_(planOf(job)), progress_(job) {
-    std::random_device random;
-    options_.seed = uint64_t{random()} << 32 | random();
-    options_.verify = job.options.verify;
-    options_.required = job.options.required;
-    options_.timeout_ns = job.options.timeout_ns;
-    for (Entry& entry : job.entries) {
-      if (entry.verdict == Verdict::kAccepted) entry.execution.emplace();
-    }
-  }
+  PeerRun(Job& job, const WaveOptions& options, Progress& progress, std::vector<Planned> planned, uint64_t wave_bytes)
+      : job_(job), options_(options), progress_(progress), cutter_(std::move(planned), wave_bytes) {}
 
   void run() {
-    const auto skip = [this](size_t entry) { return lost_peers_.contains(*job_.entries[entry].peer); };
-    while (!stopped()) {
-      std::vector<Item> items = cutter_.next(skip);
-      if (items.empty()) break;
+    while (!interrupted() && !options_.clock->over() && !lost_) {
+      std::vector<Item> items = cutter_.next();
+      if (items.empty()) return;
       WaveRun wave(job_, options_, std::move(items));
       wave.run();
       for (size_t i = 0; i < wave.items().size(); ++i) {
         job_.entries[wave.items()[i].entry].execution->add(wave.outcomes()[i]);
         progress_.add(wave.outcomes()[i].report.status.transferred_bytes);
       }
-      lost_peers_.insert(wave.lostPeers().begin(), wave.lostPeers().end());
+      lost_ = wave.lostPeer();
       progress_.show();
     }
-    progress_.clear();
-    closeBooks();
   }
+
+  const std::optional<Error>& lost() const { return lost_; }
 
  private:
-  bool stopped() {
-    const bool over = options_.deadline_ns && monotonicNowNs() >= *options_.deadline_ns;
-    if (!interrupted() && !over) return false;
-    why_ = interrupted() ? ExecutionStatus::kCanceled : ExecutionStatus::kTimeout;
-    because_ = errorOf(interrupted() ? Reason::kCanceled : Reason::kTimeout,
-                       interrupted() ? "the run was interrupted" : "--timeout had passed");
-    return true;
-  }
-
-  // What was left out is told so, with the reason.
-  void closeBooks() {
-    bool left_out = false;
-    for (Entry& entry : job_.entries) {
-      if (!entry.execution || entry.execution->repeats == entry.vector.repeat) continue;
-      const auto lost = lost_peers_.find(*entry.peer);
-      const bool peer_lost = lost != lost_peers_.end();
-      entry.execution->cutShort(peer_lost ? ExecutionStatus::kFailed : why_, peer_lost ? lost->second : because_);
-      left_out |= !peer_lost;
-    }
-    const bool timed_out = std::any_of(job_.entries.begin(), job_.entries.end(), [](const Entry& entry) {
-      return entry.execution && entry.execution->status == ExecutionStatus::kTimeout;
-    });
-    if (interrupted()) {
-      job_.stopped = "interrupted";
-    } else if (left_out || (timed_out && options_.deadline_ns && monotonicNowNs() >= *options_.deadline_ns)) {
-      job_.stopped = fmt::format("not all had ended within {}", formatDuration(*job_.options.timeout_ns));
-    }
-  }
-
   Job& job_;
+  const WaveOptions& options_;
+  Progress& progress_;
   WaveCutter cutter_;
-  Progress progress_;
-  WaveOptions options_;
-  std::map<size_t, Error> lost_peers_;
-  ExecutionStatus why_ = ExecutionStatus::kCanceled;
-  Error because_;
+  std::optional<Error> lost_;
 };
+
+// The accepted entries by their peers, each peer's in the order in which they are run.
+std::map<size_t, std::vector<Planned>> planOf(const Job& job) {
+  std::map<size_t, std::vector<Planned>> by_peer;
+  for (size_t i = 0; i < job.entries.size(); ++i) {
+    const Entry& entry = job.entries[i];
+    if (entry.verdict != Verdict::kAccepted) continue;
+    const RequestFields& fields = entry.vector.fields;
+    by_peer[*entry.peer].push_back(
+        {i, entry.vector.repeat, entry.address, fields.length, fields.opcode == static_cast<int32_t>(Opcode::kWrite)});
+  }
+  for (auto& [peer, planned] : by_peer) {
+    std::stable_sort(planned.begin(), planned.end(), [&job](const Planned& a, const Planned& b) {
+      return job.entries[a.entry].priority < job.entries[b.entry].priority;
+    });
+  }
+  return by_peer;
+}
+
+// What was left out is told so, with the reason.
+void closeBooks(Job& job, const std::map<size_t, PeerRun>& runs, const RunClock& clock) {
+  const bool stopped = interrupted();
+  const Error because = errorOf(stopped ? Reason::kCanceled : Reason::kTimeout,
+                                stopped ? "the run was interrupted" : "--timeout had passed");
+  const ExecutionStatus why = stopped ? ExecutionStatus::kCanceled : ExecutionStatus::kTimeout;
+  bool left_out = false;
+  bool timed_out = false;
+  for (Entry& entry : job.entries) {
+    if (!entry.execution) continue;
+    timed_out |= entry.execution->status == ExecutionStatus::kTimeout;
+    if (entry.execution->repeats == entry.vector.repeat) continue;
+    const std::optional<Error>& lost = runs.at(*entry.peer).lost();
+    entry.execution->cutShort(lost ? ExecutionStatus::kFailed : why, lost ? *lost : because);
+    left_out |= !lost;
+  }
+  if (stopped) {
+    job.stopped = "interrupted";
+  } else if (left_out || (timed_out && clock.over())) {
+    job.stopped = fmt::format("not all had ended within {}", formatDuration(*job.options.timeout_ns));
+  }
+}
 
 }  // namespace
 
 void runJob(Job& job) {
-  Runner(job).run();
+  for (Entry& entry : job.entries) {
+    if (entry.verdict == Verdict::kAccepted) entry.execution.emplace();
+  }
+  RunClock clock(job.options.timeout_ns);
+  std::random_device random;
+  const WaveOptions options{job.options.verify, uint64_t{random()} << 32 | random(), job.options.required, &clock};
+  Progress progress(job);
+  auto plan = planOf(job);
+  const uint64_t wave_bytes = kWaveBytes / std::max<uint64_t>(1, plan.size());
+  std::map<size_t, PeerRun> runs;
+  for (auto& [peer, planned] : plan) runs.try_emplace(peer, job, options, progress, std::move(planned), wave_bytes);
+  std::vector<std::thread> threads;
+  for (auto& [peer, run] : runs) {
+    // The last one's thread is this one.
+    if (threads.size() + 1 < runs.size()) {
+      threads.emplace_back([&its = run] { its.run(); });
+    } else {
+      run.run();
+    }
+  }
+  for (std::thread& thread : threads) thread.join();
+  progress.clear();
+  closeBooks(job, runs, clock);
 }
 
 }  // namespace tent::tool

@@ -41,6 +41,7 @@ Error Session::connect(const std::string& address) {
   auto target = look(*segment);
   if (!target) return std::move(target.error());
   targets_.push_back(*std::move(target));
+  memories_.emplace_back();
   return {};
 }
 

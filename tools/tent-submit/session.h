@@ -26,7 +26,8 @@ class Session {
   Error connect(const std::string& address);
 
   Engine& engine() { return *engine_; }
-  SourceMemory& memory() { return memory_; }
+  // For what goes to one peer: belongs to the thread that runs its waves.
+  SourceMemory& memory(size_t peer) { return memories_[peer]; }
   SegmentId segment(size_t peer) const { return targets_[peer].segment; }
   // What requests to a peer are decided against; without one, this machine.
   const Environment& environment(std::optional<size_t> peer, Registration registration) const;
@@ -43,7 +44,7 @@ class Session {
   Session() = default;
   tl::expected<Target, Error> look(SegmentId segment);
 
-  SourceMemory memory_;  // outlives the engine
+  std::vector<SourceMemory> memories_;  // by peer; outlive the engine
   std::unique_ptr<Engine> engine_;
   Target local_;
   std::vector<Target> targets_;

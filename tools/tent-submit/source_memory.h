@@ -1,5 +1,6 @@
 // The memory of this process that transfers read from and write to: for each registration and location one block, which
-// a wave divides among its transfers. Thread safety: none; belongs to the thread that runs the waves.
+// a wave divides among its transfers. Thread safety: none; belongs to the thread that runs a peer's
+// waves.
 #pragma once
 
 #include <cstddef>

@@ -24,21 +24,21 @@ void RangeSet::add(uint64_t address, uint64_t length) {
   ends_.emplace(address, end);
 }
 
-std::vector<Item> WaveCutter::next(const std::function<bool(size_t entry)>& skip) {
+std::vector<Item> WaveCutter::next() {
   std::vector<Item> wave;
   RangeSet touched;
   RangeSet written;
   uint64_t bytes = 0;
   while (at_ < planned_.size() && wave.size() < kWaveTasks) {
     const Planned& planned = planned_[at_];
-    if (repetition_ == planned.repeat || skip(planned.entry)) {
+    if (repetition_ == planned.repeat) {
       ++at_;
       repetition_ = 0;
       continue;
     }
     const uint64_t needed = sourceBytes(planned.length);
     const RangeSet& in_the_way = planned.write ? touched : written;
-    const bool fits = needed <= kWaveBytes - std::min(bytes, kWaveBytes);
+    const bool fits = needed <= wave_bytes_ - std::min(bytes, wave_bytes_);
     if (!wave.empty() && (!fits || in_the_way.overlaps(planned.address, planned.length))) break;
     bytes += needed;
     touched.add(planned.address, planned.length);

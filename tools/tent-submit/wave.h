@@ -1,20 +1,19 @@
 // Cuts what is to be run into waves: transfers that are in flight together and verified together.
 //
-// A wave holds at most kWaveTasks transfers and kWaveBytes of source memory (but at least one transfer), and no two
+// A wave holds at most kWaveTasks transfers and so many bytes of source memory (but at least one transfer), and no two
 // whose ranges of the target overlap when one of them writes: what each has to leave behind is then known. Pure, and in
 // memory that depends on a wave alone, however often a vector is repeated.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <vector>
 
 namespace tent::tool {
 
 inline constexpr size_t kWaveTasks = 1024;
-inline constexpr uint64_t kWaveBytes = 256u << 20;
+inline constexpr uint64_t kWaveBytes = 256u << 20;  // of all waves that are run at one time
 
 // A vector as the waves see it.
 struct Planned {
@@ -48,15 +47,16 @@ class RangeSet {
 
 class WaveCutter {
  public:
-  // `planned` in the order in which it is to be run. Addresses of different peers hardly ever coincide, and where they
-  // do the only cost is another wave, so they are not told apart.
-  explicit WaveCutter(std::vector<Planned> planned) : planned_(std::move(planned)) {}
+  // `planned`: what goes to one peer, in the order in which it is to be run.
+  explicit WaveCutter(std::vector<Planned> planned, uint64_t wave_bytes = kWaveBytes)
+      : planned_(std::move(planned)), wave_bytes_(wave_bytes) {}
 
-  // The next wave; empty at the end. Entries that `skip` wants out are left from here on.
-  std::vector<Item> next(const std::function<bool(size_t entry)>& skip);
+  // The next wave; empty at the end.
+  std::vector<Item> next();
 
  private:
   std::vector<Planned> planned_;
+  uint64_t wave_bytes_;
   size_t at_ = 0;
   uint64_t repetition_ = 0;
 };

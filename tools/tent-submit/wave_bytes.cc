@@ -23,8 +23,8 @@ void WaveRun::makeDifferent() {
     const size_t bytes = transfers_[item].memory.size();
     return !transfers_[item].failed && bytes > 0 && bytes <= kOftenAlike;
   };
-  for (const auto& [target, items] : byTarget(short_one)) {
-    const auto there = checksumsOf(target, items);
+  for (const auto& [session, items] : bySession(short_one)) {
+    const auto there = checksumsOf(*session, items);
     if (!there) continue;
     for (size_t i = 0; i < items.size(); ++i) {
       const std::span<std::byte> memory = transfers_[items[i]].memory;
@@ -37,8 +37,8 @@ void WaveRun::verify() {
   const auto arrived = [this](size_t item) {
     return outcomes_[item].report.status.state == TaskState::kCompleted && !transfers_[item].memory.empty();
   };
-  for (const auto& [target, items] : byTarget(arrived)) {
-    const auto there = checksumsOf(target, items);
+  for (const auto& [session, items] : bySession(arrived)) {
+    const auto there = checksumsOf(*session, items);
     for (size_t i = 0; i < items.size(); ++i) {
       const size_t item = items[i];
       Error error;
@@ -53,7 +53,7 @@ void WaveRun::verify() {
       if (there) outcomes_[item].verified = !error;
       if (error) fail(item, std::move(error));
     }
-    if (!there) lost_peers_.emplace(target.second, there.error());
+    if (!there) lost_peer_ = there.error();
   }
 }
 
@@ -68,21 +68,19 @@ void WaveRun::leaveUnverified(End end) {
   }
 }
 
-WaveRun::ByTarget WaveRun::byTarget(const std::function<bool(size_t item)>& wanted) const {
-  ByTarget targets;
+WaveRun::BySession WaveRun::bySession(const std::function<bool(size_t item)>& wanted) const {
+  BySession sessions;
   for (size_t i = 0; i < items_.size(); ++i) {
-    if (wanted(i)) targets[{entryOf(i).session, *entryOf(i).peer}].push_back(i);
+    if (wanted(i)) sessions[entryOf(i).session].push_back(i);
   }
-  return targets;
+  return sessions;
 }
 
-tl::expected<std::vector<uint64_t>, Error> WaveRun::checksumsOf(const Target& target,
-                                                                std::span<const size_t> items) const {
+tl::expected<std::vector<uint64_t>, Error> WaveRun::checksumsOf(Session& session, std::span<const size_t> items) const {
   std::vector<Engine::Range> ranges;
   ranges.reserve(items.size());
   for (const size_t item : items) ranges.push_back({entryOf(item).address, entryOf(item).vector.fields.length});
-  const auto& [session, peer] = target;
-  return session->engine().checksums(session->segment(peer), ranges);
+  return session.engine().checksums(session.segment(peer()), ranges);
 }
 
 }  // namespace tent::tool

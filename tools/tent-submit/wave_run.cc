@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "common/interrupt.h"
+#include "intent/normalize.h"
 #include "report/explain.h"
 
 namespace tent::tool {
@@ -20,7 +21,7 @@ constexpr uint64_t kSettleNs = 1'000'000'000;
 
 }  // namespace
 
-WaveRun::WaveRun(Job& job, WaveOptions& options, std::vector<Item> items)
+WaveRun::WaveRun(Job& job, const WaveOptions& options, std::vector<Item> items)
     : job_(job), options_(options), items_(std::move(items)), transfers_(items_.size()), outcomes_(items_.size()) {
   for (size_t i = 0; i < items_.size(); ++i) parts_[entryOf(i).session].items.push_back(i);
 }
@@ -28,7 +29,7 @@ WaveRun::WaveRun(Job& job, WaveOptions& options, std::vector<Item> items)
 void WaveRun::run() {
   place();
   fill();
-  options_.begin();
+  options_.clock->begin();
   for (auto& [session, part] : parts_) submit(*session, part);
   const End end = await();
   for (auto& [session, part] : parts_) {
@@ -37,14 +38,25 @@ void WaveRun::run() {
     if (part.batch) session->engine().freeBatch(*part.batch);
   }
   if (options_.verify) end == End::kAll ? verify() : leaveUnverified(end);
-  if (end == End::kAll) noteLostPeers();
+  if (end == End::kAll) noteLostPeer();
 }
 
-void WaveOptions::begin() {
-  if (!timeout_ns || deadline_ns) return;
+void RunClock::begin() {
+  if (!timeout_ns_ || deadline_ns_.load(std::memory_order_relaxed) != 0) return;
   const uint64_t now_ns = monotonicNowNs();
   // A limit beyond the end of the clock is none.
-  if (*timeout_ns <= UINT64_MAX - now_ns) deadline_ns = now_ns + *timeout_ns;
+  uint64_t unset = 0;
+  if (*timeout_ns_ <= UINT64_MAX - now_ns) deadline_ns_.compare_exchange_strong(unset, now_ns + *timeout_ns_);
+}
+
+std::optional<uint64_t> RunClock::deadline() const {
+  const uint64_t deadline_ns = deadline_ns_.load(std::memory_order_relaxed);
+  return deadline_ns == 0 ? std::nullopt : std::optional(deadline_ns);
+}
+
+bool RunClock::over() const {
+  const auto deadline_ns = deadline();
+  return deadline_ns && monotonicNowNs() >= *deadline_ns;
 }
 
 void WaveRun::fail(size_t item, Error error) {
@@ -71,7 +83,7 @@ void WaveRun::place() {
     const auto& [session, registration, kind, ordinal] = key;
     uint64_t bytes = 0;
     for (const size_t item : group) bytes += sourceBytes(entryOf(item).vector.fields.length);
-    const auto base = session->memory().reserve(session->engine(), registration, {kind, ordinal}, bytes);
+    const auto base = session->memory(peer()).reserve(session->engine(), registration, {kind, ordinal}, bytes);
     if (!base) {
       for (const size_t item : group) fail(item, base.error());
       continue;
@@ -137,11 +149,11 @@ Request WaveRun::requestOf(Session& session, size_t item) {
   request.fields.target_offset = entry.address;
   if (request.fields.deadline.kind == DeadlineInput::Kind::kBudget) {
     // Files carry budgets, which become a time once, when they are submitted. What is printed is of the first time.
-    const uint64_t judged_ns = entry.now_ns;
-    entry.now_ns = monotonicNowNs();
-    const Result result = resultOf(job_, entry);
-    request.fields.deadline = {DeadlineInput::Kind::kAbsolute, result.decision.requested.deadline.deadline_ns};
-    if (items_[item].repetition > 0) entry.now_ns = judged_ns;
+    const uint64_t now_ns = monotonicNowNs();
+    if (items_[item].repetition == 0) entry.now_ns = now_ns;
+    const auto deadline_ns = deadlineAfter(now_ns, request.fields.deadline.ns);
+    // What is no deadline stays a budget, and is refused in its turn.
+    if (deadline_ns) request.fields.deadline = {DeadlineInput::Kind::kAbsolute, *deadline_ns};
   }
   request.source = transfers_[item].memory.data();
   request.target = session.segment(*entry.peer);
@@ -157,7 +169,7 @@ WaveRun::End WaveRun::await() {
   cancel();
   if (end == End::kTimeout) return end;
   uint64_t settle_until_ns = monotonicNowNs() + kSettleNs;
-  if (options_.deadline_ns) settle_until_ns = std::min(settle_until_ns, *options_.deadline_ns);
+  if (const auto deadline_ns = options_.clock->deadline()) settle_until_ns = std::min(settle_until_ns, *deadline_ns);
   for (const auto& [session, part] : parts_) {
     const uint64_t now_ns = monotonicNowNs();
     // What has not ended by then is told so by its state.
@@ -175,11 +187,11 @@ WaveRun::End WaveRun::awaitPart(Session& session, const Part& part) const {
     if (interrupted()) return End::kInterrupted;
     // Without a descriptor for the batch its state is asked for every now and then.
     int timeout_ms = fd ? -1 : 10;
-    if (options_.deadline_ns) {
+    if (const auto deadline_ns = options_.clock->deadline()) {
       const uint64_t now_ns = monotonicNowNs();
-      if (now_ns >= *options_.deadline_ns) return End::kTimeout;
+      if (now_ns >= *deadline_ns) return End::kTimeout;
       constexpr uint64_t kLongestMs = 3'600'000;
-      const uint64_t left_ms = std::min((*options_.deadline_ns - now_ns) / 1'000'000 + 1, kLongestMs);
+      const uint64_t left_ms = std::min((*deadline_ns - now_ns) / 1'000'000 + 1, kLongestMs);
       timeout_ms = fd ? static_cast<int>(left_ms) : timeout_ms;
     }
     if (poll(fds.data(), fds.size(), timeout_ms) < 0 && errno != EINTR) return End::kTimeout;
@@ -233,19 +245,14 @@ void WaveRun::judge(size_t item, End end) {
 }
 
 // A peer of which nothing came, for reasons that are its own, is not asked again: each time might take as long.
-void WaveRun::noteLostPeers() {
-  const auto any = [](size_t) { return true; };
-  const auto gone = [this](size_t item) {
-    const Reason reason = outcomes_[item].error.reason;
-    return outcomes_[item].status != ExecutionStatus::kCompleted &&
+void WaveRun::noteLostPeer() {
+  const bool gone = std::all_of(outcomes_.begin(), outcomes_.end(), [](const Outcome& outcome) {
+    const Reason reason = outcome.error.reason;
+    return outcome.status != ExecutionStatus::kCompleted &&
            (reason == Reason::kPeerLost || reason == Reason::kPeerUnreachable || reason == Reason::kStaleSegment ||
             reason == Reason::kTimeout);
-  };
-  for (const auto& [target, items] : byTarget(any)) {
-    if (std::all_of(items.begin(), items.end(), gone)) {
-      lost_peers_.emplace(target.second, outcomes_[items.front()].error);
-    }
-  }
+  });
+  if (gone) lost_peer_ = outcomes_.front().error;
 }
 
 }  // namespace tent::tool

@@ -1,4 +1,4 @@
-// One wave from its source memory to its outcomes. Thread safety: none.
+// One wave of what goes to one peer, from its source memory to its outcomes. Thread safety: none.
 //
 //     place   each transfer gets its piece of source memory
 //     fill    with bytes that are not at the destination yet, so that what stayed there cannot pass for what arrived
@@ -7,6 +7,7 @@
 //     verify  what arrived, by the checksums of both sides
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -19,20 +20,32 @@
 
 namespace tent::tool {
 
-struct WaveOptions {
-  bool verify = true;
-  uint64_t seed = 0;                        // of this run
-  std::optional<uint64_t> timeout_ns;       // from when the first byte may move; absent: none
-  std::optional<uint64_t> deadline_ns;      // CLOCK_MONOTONIC; set by begin()
-  Transport required = Transport::kUnspec;  // what another one carries has failed
+// The time of a run, counted from when its first byte may move. Thread safety: all members from any thread.
+class RunClock {
+ public:
+  explicit RunClock(std::optional<uint64_t> timeout_ns) : timeout_ns_(timeout_ns) {}
 
   // Before each submit; the first starts the clock.
   void begin();
+  // CLOCK_MONOTONIC; nothing where there is no limit, or it has not begun.
+  std::optional<uint64_t> deadline() const;
+  bool over() const;
+
+ private:
+  const std::optional<uint64_t> timeout_ns_;
+  std::atomic<uint64_t> deadline_ns_{0};  // 0 none
+};
+
+struct WaveOptions {
+  bool verify = true;
+  uint64_t seed = 0;                        // of this run
+  Transport required = Transport::kUnspec;  // what another one carries has failed
+  RunClock* clock = nullptr;                // outlives the waves
 };
 
 class WaveRun {
  public:
-  WaveRun(Job& job, WaveOptions& options, std::vector<Item> items);
+  WaveRun(Job& job, const WaveOptions& options, std::vector<Item> items);
 
   // Carries it out. Afterwards nothing of it is in flight, unless it timed out or was interrupted: then the engines
   // must be ended before their source memory is.
@@ -40,8 +53,8 @@ class WaveRun {
 
   const std::vector<Item>& items() const { return items_; }
   const std::vector<Outcome>& outcomes() const { return outcomes_; }  // of each item
-  // What is wrong with peers that are not to be tried again, by their numbers.
-  const std::map<size_t, Error>& lostPeers() const { return lost_peers_; }
+  // What is wrong with the peer, where it is not to be tried again.
+  const std::optional<Error>& lostPeer() const { return lost_peer_; }
 
  private:
   struct Transfer {
@@ -55,10 +68,10 @@ class WaveRun {
     std::optional<BatchId> batch;
     std::vector<size_t> tasks;  // the item of each of the batch's tasks
   };
-  using Target = std::pair<Session*, size_t>;  // and the number of the peer
-  using ByTarget = std::map<Target, std::vector<size_t>>;
+  using BySession = std::map<Session*, std::vector<size_t>>;
   enum class End : uint8_t { kAll, kTimeout, kInterrupted };
 
+  size_t peer() const { return *entryOf(0).peer; }
   Entry& entryOf(size_t item) const { return job_.entries[items_[item].entry]; }
   bool writes(size_t item) const { return entryOf(item).vector.fields.opcode == static_cast<int32_t>(Opcode::kWrite); }
 
@@ -71,7 +84,7 @@ class WaveRun {
   void cancel();
   void collect(Session& session, const Part& part, End end);
   void judge(size_t item, End end);
-  void noteLostPeers();
+  void noteLostPeer();
 
   // ---- wave_bytes.cc
   void fill();
@@ -79,20 +92,20 @@ class WaveRun {
   void verify();
   // Nothing counts as completed of which it is not known: there is no time to ask the peers.
   void leaveUnverified(End end);
-  ByTarget byTarget(const std::function<bool(size_t item)>& wanted) const;
+  BySession bySession(const std::function<bool(size_t item)>& wanted) const;
   // Of the items' ranges, in their order, as the peer computes them.
-  tl::expected<std::vector<uint64_t>, Error> checksumsOf(const Target& target, std::span<const size_t> items) const;
+  tl::expected<std::vector<uint64_t>, Error> checksumsOf(Session& session, std::span<const size_t> items) const;
 
   void fail(size_t item, Error error);
   void setOutcome(size_t item, ExecutionStatus status, Error error);
 
   Job& job_;
-  WaveOptions& options_;
+  const WaveOptions& options_;
   const std::vector<Item> items_;
   std::vector<Transfer> transfers_;
   std::vector<Outcome> outcomes_;
   std::map<Session*, Part> parts_;
-  std::map<size_t, Error> lost_peers_;
+  std::optional<Error> lost_peer_;
 };
 
 }  // namespace tent::tool
