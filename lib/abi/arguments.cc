@@ -18,9 +18,9 @@ Error badOption(std::string detail) {
 }
 
 // A text in a fixed array, terminated or not.
-template <size_t kSize>
-std::string_view textIn(const char (&array)[kSize]) {
-  return {array, strnlen(array, kSize)};
+template <size_t Size>
+std::string_view textIn(const char (&array)[Size]) {
+  return {array, strnlen(array, Size)};
 }
 
 tl::expected<MemoryLocation, Error> locationNamed(std::string_view name) {

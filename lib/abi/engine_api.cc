@@ -24,9 +24,9 @@ T* allocateArray(size_t count) {
   return static_cast<T*>(memory);
 }
 
-template <size_t kSize>
-void copyInto(char (&array)[kSize], const std::string& text) {
-  std::memcpy(array, text.data(), std::min(text.size(), kSize - 1));
+template <size_t Size>
+void copyInto(char (&array)[Size], const std::string& text) {
+  std::memcpy(array, text.data(), std::min(text.size(), Size - 1));
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ struct Registry {
 
 Registry& registry() {
   // Never destroyed: an application may call in from its own destructors, after those of this library have run.
-  static auto* const the_registry = new Registry;
-  return *the_registry;
+  static auto* const kRegistry = new Registry;
+  return *kRegistry;
 }
 
 }  // namespace

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Runs the fuzz targets, each from the seeds of the corpus, what it found before, and tests/fuzz/regressions.
+
+    run.py [--seconds N] BUILD_FOLDER
+
+Exit code 1 when one crashes; what made it crash is then under BUILD_FOLDER/fuzz/crashes, and belongs, once mended, into
+tests/fuzz/regressions/TARGET.
+"""
+
+import argparse
+import shutil
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+CORPUS = HERE.parents[1] / "corpus"
+
+DESCRIPTION = (b'{"instance": 5, "version": 1, "name": "n", "host": "h", "boot_id": "b", "transports": ["tcp"], "buffers": '
+               b'[{"base": 4096, "length": 4096, "location": "cpu", "access": "read_write", "keys": {"tcp": "k"}}]}')
+
+
+def entry(**fields):
+    values = {"size": 88, "schema": 1, "opcode": 1, "length": 64, "intent": 1, "priority": 1, **fields}
+    return struct.pack("<IIiIQQQQiiQQiIQ", values["size"], values["schema"], values["opcode"], 0, 1, 0, 4096,
+                       values["length"], values["intent"], values["priority"], 10, 0, 3, 0, 0)
+
+
+def seeds():
+    """(target, name, bytes)"""
+    kinds = {"configs": 0, "environments": 1}
+    for path in sorted(CORPUS.rglob("*.json")):
+        kind = 0 if path.name.startswith("config") else kinds.get(path.parent.name, 2)
+        yield "json_fuzz", path.relative_to(CORPUS).as_posix().replace("/", "-"), bytes([kind]) + path.read_bytes()
+    for stride, size in ((88, 88), (48, 48), (96, 96), (88, 64), (128, 128)):
+        block = entry(size=size).ljust(stride, b"\0")[:stride]
+        yield "entry_fuzz", f"{stride}-{size}", struct.pack("<HB", stride, 0) + 3 * block
+    yield "wire_fuzz", "description", b"\0" + DESCRIPTION
+    yield "wire_fuzz", "notify", b'\0{"type": "notify", "from": "127.0.0.1:1", "name": "6e", "message": "6d"}'
+    yield "wire_fuzz", "error", b'\0{"error": {"reason": "out_of_range", "detail": "d"}, "instance": 1}'
+    yield "wire_fuzz", "shm", b"\1shm1 " + b"0123456789abcdef" * 2 + b" " + b"fedcba9876543210" * 2
+    yield "wire_fuzz", "frame", b"\2" + struct.pack("<IIQ", 0x30544E54, 1, 4) + bytes(40) + b"data"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=int, default=20)
+    parser.add_argument("build", type=Path)
+    arguments = parser.parse_args()
+    work = arguments.build.resolve() / "fuzz"
+    crashes = work / "crashes"
+    shutil.rmtree(crashes, ignore_errors=True)
+    crashes.mkdir(parents=True)
+    targets = sorted(p for p in (arguments.build / "tests/fuzz").iterdir() if p.name.endswith("_fuzz"))
+    for target in targets:
+        (work / target.name).mkdir(exist_ok=True)
+    for target, name, content in seeds():
+        (work / target / name).write_bytes(content)
+    failed = False
+    for target in targets:
+        regressions = HERE / "regressions" / target.name
+        folders = [work / target.name, *([regressions] if regressions.is_dir() else [])]
+        result = subprocess.run([target.resolve(), f"-max_total_time={arguments.seconds}", "-timeout=10",
+                                 "-rss_limit_mb=4096", "-print_final_stats=1", "-verbosity=0",
+                                 f"-artifact_prefix={crashes}/{target.name}-", *folders],
+                                capture_output=True, text=True, check=False)
+        runs = [line for line in result.stderr.splitlines() if "number_of_executed_units" in line]
+        print(f"{target.name}: {runs[0].split()[-1] if runs else '?'} inputs in {arguments.seconds} s, "
+              f"{'a crash' if result.returncode else 'no crash'}")
+        if result.returncode:
+            print(result.stderr[-6000:])
+            failed = True
+    return 1 if failed or not targets else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
