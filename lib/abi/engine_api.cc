@@ -74,18 +74,13 @@ int tent_available(tent_engine_t engine) {
 }
 
 int tent_segment_name(tent_engine_t engine, char* buf, size_t len) {
-  return legacyCall([&] {
-    const EngineCall on(engine);
-    return on ? copyText(on->segmentName(), buf, len) : noSuchEngine(engine);
-  });
+  return legacyCallOn(engine, [&](Engine& on) { return copyText(on.segmentName(), buf, len); });
 }
 
 int tent_rpc_server_addr_port(tent_engine_t engine, char* buf, size_t len, uint16_t* port) {
-  return legacyCall([&] {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return legacyCallOn(engine, [&](Engine& on) -> Error {
     if (port == nullptr) return nullArgument("port");
-    const HostPort where = parseAddress(on->address()).value();
+    const HostPort where = parseAddress(on.address()).value();
     Error error = copyText(where.host, buf, len);
     if (!error) *port = where.port;
     return error;
@@ -93,11 +88,9 @@ int tent_rpc_server_addr_port(tent_engine_t engine, char* buf, size_t len, uint1
 }
 
 int tent_open_segment(tent_engine_t engine, tent_segment_id_t* handle, const char* name) {
-  return legacyCall([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return legacyCallOn(engine, [&](Engine& on) -> Error {
     if (handle == nullptr || name == nullptr) return nullArgument(handle == nullptr ? "handle" : "name");
-    auto opened = on->openSegment(name);
+    auto opened = on.openSegment(name);
     if (!opened) return std::move(opened.error());
     *handle = *opened;
     return {};
@@ -105,18 +98,13 @@ int tent_open_segment(tent_engine_t engine, tent_segment_id_t* handle, const cha
 }
 
 int tent_close_segment(tent_engine_t engine, tent_segment_id_t handle) {
-  return legacyCall([&] {
-    const EngineCall on(engine);
-    return on ? on->closeSegment(handle) : noSuchEngine(engine);
-  });
+  return legacyCallOn(engine, [&](Engine& on) { return on.closeSegment(handle); });
 }
 
 int tent_get_segment_info(tent_engine_t engine, tent_segment_id_t handle, tent_segment_info_t* info) {
-  return legacyCall([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return legacyCallOn(engine, [&](Engine& on) -> Error {
     if (info == nullptr) return nullArgument("info");
-    auto segment = on->segmentInfo(handle);
+    auto segment = on.segmentInfo(handle);
     if (!segment) return std::move(segment.error());
     auto* const buffers = allocateArray<tent_buffer_info>(segment->buffers.size());
     for (size_t i = 0; i < segment->buffers.size(); ++i) {
@@ -136,20 +124,16 @@ void tent_free_segment_info(tent_segment_info_t* info) {
 }
 
 int tent_send_notifs(tent_engine_t engine, tent_segment_id_t segment, const char* name, const char* message) {
-  return legacyCall([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return legacyCallOn(engine, [&](Engine& on) -> Error {
     auto notification = readNotification(name, message);
-    return notification ? on->sendNotification(segment, *notification) : std::move(notification.error());
+    return notification ? on.sendNotification(segment, *notification) : std::move(notification.error());
   });
 }
 
 int tent_recv_notifs(tent_engine_t engine, tent_notifi_info* info) {
-  return legacyCall([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return legacyCallOn(engine, [&](Engine& on) -> Error {
     if (info == nullptr) return nullArgument("info");
-    const std::vector<Notification> arrived = on->receiveNotifications();
+    const std::vector<Notification> arrived = on.receiveNotifications();
     auto* const records = allocateArray<tent_notifi_record>(arrived.size());
     for (size_t i = 0; i < arrived.size(); ++i) {
       records[i].handle = arrived[i].sender;
@@ -168,9 +152,7 @@ void tent_free_notifs(tent_notifi_info* info) {
 }
 
 int tent_get_nic_load_stats(tent_engine_t engine, tent_nic_load_stat_t* /*stats*/, size_t* count) {
-  return legacyCall([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return legacyCallOn(engine, [&](Engine& /*on*/) -> Error {
     if (count == nullptr) return nullArgument("count");
     *count = 0;  // no transport of this build has a NIC of its own
     return {};

@@ -53,13 +53,11 @@ Explanation explainAgainst(const Environment& environment, Engine& engine, const
 
 int tent_explain_requests(tent_engine_t engine, const void* entries, size_t count, size_t entry_stride,
                           uint32_t schema_version, const tent_explain_options_t* given, char* buf, size_t* len) {
-  return call([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return callOn(engine, [&](Engine& on) -> Error {
     if (len == nullptr) return nullArgument("len");
     auto options = readOptions(given, kExplainDefaults, kExplainOptionsMinimum);
     if (!options) return std::move(options.error());
-    const auto mode = readMode(options->mode, on->config().validation_mode);
+    const auto mode = readMode(options->mode, on.config().validation_mode);
     if (!mode) return mode.error();
     if (count > 0 && entries == nullptr) return {Reason::kNullEntries, Field::kEntries, -1, {}, {}};
     std::optional<Environment> environment;
@@ -82,16 +80,16 @@ int tent_explain_requests(tent_engine_t engine, const void* entries, size_t coun
     size_t index = 0;
     for (const Request& request : list.requests()) {
       Explanation explanation =
-          environment ? explainAgainst(*environment, *on, request, *mode, now_ns) : on->explain(request, *mode, now_ns);
+          environment ? explainAgainst(*environment, on, request, *mode, now_ns) : on.explain(request, *mode, now_ns);
       const std::string name = "entry-" + std::to_string(index);
       Result result;
       result.name = name;
       result.index = index;
       result.mode = *mode;
-      result.mode_source = options->mode != TENT_MODE_CONFIGURED      ? SettingSource::kOption
-                           : on->config().validation_mode.has_value() ? SettingSource::kConfiguration
-                                                                      : SettingSource::kDefault;
-      result.tenant_source = on->config().tenant ? SettingSource::kConfiguration : SettingSource::kDefault;
+      result.mode_source = options->mode != TENT_MODE_CONFIGURED     ? SettingSource::kOption
+                           : on.config().validation_mode.has_value() ? SettingSource::kConfiguration
+                                                                     : SettingSource::kDefault;
+      result.tenant_source = on.config().tenant ? SettingSource::kConfiguration : SettingSource::kDefault;
       result.shape = explanation.shape;
       result.decision = std::move(explanation.decision);
       if (result.decision.error) result.decision.error.index = static_cast<int64_t>(index);

@@ -6,7 +6,9 @@
 
 #include <memory>
 #include <shared_mutex>
+#include <utility>
 
+#include "abi/result.h"
 #include "engine/engine.h"
 #include "tent/transfer_engine.h"
 
@@ -38,5 +40,19 @@ bool destroyEngine(tent_engine_t handle);
 
 // null_engine.
 Error noSuchEngine(tent_engine_t handle);
+
+// As call and legacyCall, for a body that takes the engine of the handle.
+template <typename Body>
+int32_t callOn(tent_engine_t handle, Body&& body) noexcept {
+  return call([&]() -> Error {
+    const EngineCall on(handle);
+    return on ? body(*on) : noSuchEngine(handle);
+  });
+}
+
+template <typename Body>
+int legacyCallOn(tent_engine_t handle, Body&& body) noexcept {
+  return callOn(handle, std::forward<Body>(body)) == TENT_OK ? 0 : -1;
+}
 
 }  // namespace tent::abi

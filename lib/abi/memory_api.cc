@@ -42,35 +42,25 @@ Error registerAll(Engine& engine, void* const* addrs, const size_t* sizes, size_
 extern "C" {
 
 int tent_allocate_memory(tent_engine_t engine, void** addr, size_t size, const char* location) {
-  return legacyCall([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return legacyCallOn(engine, [&](Engine& on) -> Error {
     const auto where = readLocation(location);
-    return where ? allocate(*on, addr, size, {*where}) : where.error();
+    return where ? allocate(on, addr, size, {*where}) : where.error();
   });
 }
 
 int tent_allocate_memory_ex(tent_engine_t engine, void** addr, size_t size, tent_memory_options_t* options) {
-  return legacyCall([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
-    const auto read = readMemoryOptions(options, *on);
-    return read ? allocate(*on, addr, size, *read) : read.error();
+  return legacyCallOn(engine, [&](Engine& on) -> Error {
+    const auto read = readMemoryOptions(options, on);
+    return read ? allocate(on, addr, size, *read) : read.error();
   });
 }
 
 int tent_free_memory(tent_engine_t engine, void* addr) {
-  return legacyCall([&] {
-    const EngineCall on(engine);
-    return on ? on->freeMemory(addr) : noSuchEngine(engine);
-  });
+  return legacyCallOn(engine, [&](Engine& on) { return on.freeMemory(addr); });
 }
 
 int tent_register_memory(tent_engine_t engine, void* addr, size_t size) {
-  return legacyCall([&] {
-    const EngineCall on(engine);
-    return on ? on->registerMemory(addr, size) : noSuchEngine(engine);
-  });
+  return legacyCallOn(engine, [&](Engine& on) { return on.registerMemory(addr, size); });
 }
 
 int tent_register_memory_with_perm(tent_engine_t engine, void* addr, size_t size, int permission) {
@@ -82,21 +72,17 @@ int tent_register_memory_ex(tent_engine_t engine, void* addr, size_t size, tent_
 }
 
 int tent_register_memory_batch(tent_engine_t engine, void** addrs, size_t* sizes, size_t count, int permission) {
-  return legacyCall([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return legacyCallOn(engine, [&](Engine& on) -> Error {
     const auto read = readPermission(permission);
-    return read ? registerAll(*on, addrs, sizes, count, {{}, *read}) : read.error();
+    return read ? registerAll(on, addrs, sizes, count, {{}, *read}) : read.error();
   });
 }
 
 int tent_register_memory_batch_ex(tent_engine_t engine, void** addrs, size_t* sizes, size_t count,
                                   tent_memory_options_t* options) {
-  return legacyCall([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
-    const auto read = readMemoryOptions(options, *on);
-    return read ? registerAll(*on, addrs, sizes, count, *read) : read.error();
+  return legacyCallOn(engine, [&](Engine& on) -> Error {
+    const auto read = readMemoryOptions(options, on);
+    return read ? registerAll(on, addrs, sizes, count, *read) : read.error();
   });
 }
 
@@ -105,14 +91,12 @@ int tent_unregister_memory(tent_engine_t engine, void* addr, size_t size) {
 }
 
 int tent_unregister_memory_batch(tent_engine_t engine, void** addrs, size_t* sizes, size_t count) {
-  return legacyCall([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return legacyCallOn(engine, [&](Engine& on) -> Error {
     if (Error error = checkRanges(addrs, sizes, count)) return error;
     // Each is tried: what is registered is not kept because of another that is not.
     Error first;
     for (size_t i = 0; i < count; ++i) {
-      Error error = on->unregisterMemory(addrs[i], sizes[i]);
+      Error error = on.unregisterMemory(addrs[i], sizes[i]);
       if (!error || first) continue;
       first = std::move(error);
       first.index = static_cast<int64_t>(i);

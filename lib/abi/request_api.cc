@@ -73,11 +73,9 @@ int32_t callSubmitV1(tent_engine_t engine, tent_batch_id_t batch, const EntryArr
 int submitLegacy(tent_engine_t engine, tent_batch_id_t batch, const tent_request_t* entries, size_t count,
                  const char* name, const char* message, bool notify) {
   int32_t code = TENT_OK;
-  const int32_t failed = call([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  const int32_t failed = callOn(engine, [&](Engine& on) -> Error {
     if (count > 0 && entries == nullptr) return {Reason::kNullEntries, Field::kEntries, -1, {}, {}};
-    if (Error error = on->checkRoom(batch, count)) return error;
+    if (Error error = on.checkRoom(batch, count)) return error;
     std::optional<Notification> notification;
     if (notify) {
       auto read = readNotification(name, message);
@@ -86,9 +84,8 @@ int submitLegacy(tent_engine_t engine, tent_batch_id_t batch, const tent_request
     }
     RequestList list;
     list.readLegacy(entries, count);
-    const ValidationMode mode = on->config().validation_mode.value_or(ValidationMode::kStrict);
-    SubmitFailure failure =
-        outcomeOf(on->submit(batch, list.requests(), mode, notification ? &*notification : nullptr));
+    const ValidationMode mode = on.config().validation_mode.value_or(ValidationMode::kStrict);
+    SubmitFailure failure = outcomeOf(on.submit(batch, list.requests(), mode, notification ? &*notification : nullptr));
     if (failure.error) code = keep(std::move(failure));
     return {};
   });
@@ -105,10 +102,8 @@ extern "C" {
 
 tent_batch_id_t tent_allocate_batch(tent_engine_t engine, size_t batch_size) {
   tent_batch_id_t id = 0;
-  legacyCall([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
-    auto batch = on->allocateBatch(batch_size);
+  legacyCallOn(engine, [&](Engine& on) -> Error {
+    auto batch = on.allocateBatch(batch_size);
     if (!batch) return std::move(batch.error());
     id = *batch;
     return {};
@@ -117,10 +112,7 @@ tent_batch_id_t tent_allocate_batch(tent_engine_t engine, size_t batch_size) {
 }
 
 int tent_free_batch(tent_engine_t engine, tent_batch_id_t batch) {
-  return legacyCall([&] {
-    const EngineCall on(engine);
-    return on ? on->freeBatch(batch) : noSuchEngine(engine);
-  });
+  return legacyCallOn(engine, [&](Engine& on) { return on.freeBatch(batch); });
 }
 
 int tent_submit(tent_engine_t engine, tent_batch_id_t batch, tent_request_t* entries, size_t count) {
@@ -152,11 +144,9 @@ int tent_submit_requests_ex(tent_engine_t engine, tent_batch_id_t batch, const v
 }
 
 int tent_task_status(tent_engine_t engine, tent_batch_id_t batch, size_t task, tent_status_t* status) {
-  return legacyCall([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return legacyCallOn(engine, [&](Engine& on) -> Error {
     if (status == nullptr) return nullArgument("status");
-    auto found = on->taskStatus(batch, task);
+    auto found = on.taskStatus(batch, task);
     if (!found) return std::move(found.error());
     *status = statusOf(*found);
     return {};
@@ -164,11 +154,9 @@ int tent_task_status(tent_engine_t engine, tent_batch_id_t batch, size_t task, t
 }
 
 int tent_task_status_list(tent_engine_t engine, tent_batch_id_t batch, tent_status_t* statuses, size_t* count) {
-  return legacyCall([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return legacyCallOn(engine, [&](Engine& on) -> Error {
     if (count == nullptr) return nullArgument("count");
-    auto tasks = on->taskCount(batch);
+    auto tasks = on.taskCount(batch);
     if (!tasks) return std::move(tasks.error());
     if (*tasks > 0 && statuses == nullptr) return nullArgument("statuses");
     if (*count < *tasks) {
@@ -176,7 +164,7 @@ int tent_task_status_list(tent_engine_t engine, tent_batch_id_t batch, tent_stat
               "the array is too short: " + std::to_string(*tasks) + " tasks are there"};
     }
     for (size_t i = 0; i < *tasks; ++i) {
-      auto status = on->taskStatus(batch, i);
+      auto status = on.taskStatus(batch, i);
       if (!status) return std::move(status.error());
       statuses[i] = statusOf(*status);
     }
@@ -186,11 +174,9 @@ int tent_task_status_list(tent_engine_t engine, tent_batch_id_t batch, tent_stat
 }
 
 int tent_overall_status(tent_engine_t engine, tent_batch_id_t batch, tent_status_t* status) {
-  return legacyCall([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return legacyCallOn(engine, [&](Engine& on) -> Error {
     if (status == nullptr) return nullArgument("status");
-    auto found = on->batchStatus(batch);
+    auto found = on.batchStatus(batch);
     if (!found) return std::move(found.error());
     *status = statusOf(*found);
     return {};
@@ -198,19 +184,14 @@ int tent_overall_status(tent_engine_t engine, tent_batch_id_t batch, tent_status
 }
 
 int tent_cancel_task(tent_engine_t engine, tent_batch_id_t batch, size_t task) {
-  return legacyCall([&] {
-    const EngineCall on(engine);
-    return on ? on->cancel(batch, task) : noSuchEngine(engine);
-  });
+  return legacyCallOn(engine, [&](Engine& on) { return on.cancel(batch, task); });
 }
 
 int tent_task_error(tent_engine_t engine, tent_batch_id_t batch, size_t task, tent_result_t* result) {
-  return call([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return callOn(engine, [&](Engine& on) -> Error {
     if (result == nullptr) return nullArgument("result");
     if (Error error = checkResult(result)) return error;
-    auto report = on->taskReport(batch, task);
+    auto report = on.taskReport(batch, task);
     if (!report) return std::move(report.error());
     writeResult({std::move(report->error), 0}, result);
     return {};
@@ -218,11 +199,9 @@ int tent_task_error(tent_engine_t engine, tent_batch_id_t batch, size_t task, te
 }
 
 int tent_wait_batch(tent_engine_t engine, tent_batch_id_t batch, uint64_t timeout_ns) {
-  return call([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return callOn(engine, [&](Engine& on) -> Error {
     const auto limit = timeout_ns == UINT64_MAX ? std::nullopt : std::optional(timeout_ns);
-    auto ended = on->wait(batch, limit);
+    auto ended = on.wait(batch, limit);
     if (!ended) return std::move(ended.error());
     return *ended ? Error{}
                   : Error{Reason::kTimeout, Field::kBatch, -1, batch, "tasks of the batch are still in flight"};
@@ -230,11 +209,9 @@ int tent_wait_batch(tent_engine_t engine, tent_batch_id_t batch, uint64_t timeou
 }
 
 int tent_batch_fd(tent_engine_t engine, tent_batch_id_t batch, int* fd) {
-  return call([&]() -> Error {
-    const EngineCall on(engine);
-    if (!on) return noSuchEngine(engine);
+  return callOn(engine, [&](Engine& on) -> Error {
     if (fd == nullptr) return nullArgument("fd");
-    auto descriptor = on->batchFd(batch);
+    auto descriptor = on.batchFd(batch);
     if (!descriptor) return std::move(descriptor.error());
     *fd = *descriptor;
     return {};
