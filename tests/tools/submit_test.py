@@ -224,6 +224,8 @@ class Output(Case):
         self.assertIn("/dev/full cannot be written: No space left", result.stderr)
 
     def test_too_few_descriptors_are_told(self):
+        if re.search(rb"__[at]san_init", SUBMIT.read_bytes()):
+            self.skipTest("sanitizers need descriptors for checks of their own")
         path = self.file(vector())
         for limit in range(4, 25):
             with self.subTest(limit=limit):
