@@ -44,8 +44,12 @@ Error copyText(const std::string& text, char* buffer, size_t size) {
     buffer[fits] = '\0';
   }
   if (size > text.size()) return {};
-  return {Reason::kOutOfRange, Field::kLength, -1, uint64_t{size},
-          fmt::format("the buffer is too short: {} bytes are needed", text.size() + 1)};
+  return tooShort("buffer", Field::kLength, size, text.size() + 1);
+}
+
+Error tooShort(const char* what, Field field, size_t room, size_t needed) {
+  return {Reason::kOutOfRange, field, -1, uint64_t{room},
+          fmt::format("the {} is too short: it has room for {}, and {} are needed", what, room, needed)};
 }
 
 tl::expected<Permission, Error> readPermission(int permission) {

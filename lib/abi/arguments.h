@@ -18,6 +18,9 @@ Error nullArgument(const char* name);
 // Copies a text and its NUL. Too short a buffer gets what fits, terminated, and is an error that says what was needed.
 Error copyText(const std::string& text, char* buffer, size_t size);
 
+// The room that a caller gave for an output of `needed` elements: out_of_range, which says both.
+Error tooShort(const char* what, Field field, size_t room, size_t needed);
+
 // The options of a registration. registration_failed says which is wrong.
 tl::expected<MemoryOptions, Error> readMemoryOptions(const tent_memory_options_t* options, const Engine& engine);
 tl::expected<Permission, Error> readPermission(int permission);

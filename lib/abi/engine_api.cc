@@ -160,9 +160,9 @@ int tent_get_nic_load_stats(tent_engine_t engine, tent_nic_load_stat_t* /*stats*
 }
 
 int tent_last_error(tent_result_t* result) {
-  if (result == nullptr) return call([] { return nullArgument("result"); });
-  if (checkResult(result)) return call([&] { return checkResult(result); });
   return call([&]() -> Error {
+    if (result == nullptr) return nullArgument("result");
+    if (Error error = checkResult(result)) return error;
     writeResult(lastFailure(), result);
     return {};
   });

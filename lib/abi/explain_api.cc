@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "config/environment_reader.h"
 #include "intent/entry.h"
-#include "plan/planner.h"
 #include "report/result_json.h"
 
 using namespace tent;
@@ -26,27 +25,7 @@ tl::expected<Environment, Error> readEnvironmentText(const char* text) {
   Environment environment;
   if (const auto document = parseJson(text, faults)) environment = readEnvironment(*document, faults);
   if (!faults.hasErrors()) return environment;
-  for (const Fault& fault : faults.faults()) {
-    if (fault.severity != Severity::kError) continue;
-    return tl::unexpected(Error{Reason::kBadConfiguration, Field::kNone, -1, {}, faults.format(fault)});
-  }
-  return environment;
-}
-
-// Against a given environment nothing is asked of peers: the target is what the environment says.
-Explanation explainAgainst(const Environment& environment, Engine& engine, const Request& request, ValidationMode mode,
-                           uint64_t now_ns) {
-  Explanation explanation;
-  explanation.shape.local_memory = engine.locationOf(request.source);
-  if (request.unreadable != nullptr) {
-    explanation.decision.requested.surface = request.fields.surface;
-    explanation.decision.error = *request.unreadable;
-    return explanation;
-  }
-  const EngineConfig& config = engine.config();
-  explanation.decision = decide(request.fields, explanation.shape, engine.tenant(), mode, now_ns,
-                                {config.policies, config.plan, environment});
-  return explanation;
+  return tl::unexpected(errorOf(Reason::kBadConfiguration, faults.firstError()));
 }
 
 }  // namespace
@@ -79,8 +58,7 @@ int tent_explain_requests(tent_engine_t engine, const void* entries, size_t coun
     json.beginArray();
     size_t index = 0;
     for (const Request& request : list.requests()) {
-      Explanation explanation =
-          environment ? explainAgainst(*environment, on, request, *mode, now_ns) : on.explain(request, *mode, now_ns);
+      Explanation explanation = on.explain(request, *mode, now_ns, environment ? &*environment : nullptr);
       const std::string name = "entry-" + std::to_string(index);
       Result result;
       result.name = name;
@@ -105,8 +83,7 @@ int tent_explain_requests(tent_engine_t engine, const void* entries, size_t coun
     if (buf == nullptr) return {};
     if (room < needed) {
       if (room > 0) buf[0] = '\0';
-      return {Reason::kOutOfRange, Field::kLength, -1, uint64_t{room},
-              "the buffer is too short: " + std::to_string(needed) + " bytes are needed"};
+      return tooShort("buffer", Field::kLength, room, needed);
     }
     std::memcpy(buf, text.c_str(), needed);
     return {};

@@ -44,9 +44,9 @@ Error noSuchEngine(tent_engine_t handle);
 // As call and legacyCall, for a body that takes the engine of the handle.
 template <typename Body>
 int32_t callOn(tent_engine_t handle, Body&& body) noexcept {
-  return call([&]() -> Error {
+  return call([&] {
     const EngineCall on(handle);
-    return on ? body(*on) : noSuchEngine(handle);
+    return on ? failureOf(body(*on)) : failureOf(noSuchEngine(handle));
   });
 }
 

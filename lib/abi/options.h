@@ -35,7 +35,8 @@ tl::expected<Options, Error> readOptions(const Options* given, Options defaults,
   return defaults;
 }
 
-// `configured`: what the engine was configured with. unknown_... has no reason for modes: reserved_nonzero.
+// `configured`: what the engine was configured with. unknown_flags: none of TENT_MODE_*, which has no reason of its
+// own.
 inline tl::expected<ValidationMode, Error> readMode(int32_t mode, std::optional<ValidationMode> configured) {
   switch (mode) {
     case TENT_MODE_CONFIGURED: return configured.value_or(ValidationMode::kStrict);

@@ -33,15 +33,7 @@ Pending& pending() {
 }
 
 Error badConfiguration(std::string detail) {
-  return {Reason::kBadConfiguration, Field::kNone, -1, {}, std::move(detail)};
-}
-
-Error badConfiguration(const FaultList& faults) {
-  const auto& all = faults.faults();
-  const auto first =
-      std::find_if(all.begin(), all.end(), [](const Fault& fault) { return fault.severity == Severity::kError; });
-  const size_t others = faults.errorCount() - 1;
-  return badConfiguration(faults.format(*first) + (others == 0 ? "" : fmt::format(" (and {} more)", others)));
+  return errorOf(Reason::kBadConfiguration, std::move(detail));
 }
 
 bool isText(std::string_view source) {
@@ -61,7 +53,7 @@ tl::expected<JsonValue, Error> readSource(const std::string& source) {
     text = *std::move(read);
   }
   std::optional<JsonValue> document = parseJson(text, faults);
-  if (faults.hasErrors()) return tl::unexpected(badConfiguration(faults));
+  if (faults.hasErrors()) return tl::unexpected(badConfiguration(faults.firstError()));
   if (document->kind != JsonValue::Kind::kObject) {
     return tl::unexpected(badConfiguration(fmt::format("{}: a configuration is a JSON object", faults.file())));
   }
@@ -157,7 +149,7 @@ tl::expected<EngineConfig, Error> takeConfig() {
   }
   FaultList faults(taken.source && !isText(*taken.source) ? *taken.source : "configuration");
   EngineConfig config = readEngineConfig(document, faults);
-  if (faults.hasErrors()) return tl::unexpected(badConfiguration(faults));
+  if (faults.hasErrors()) return tl::unexpected(badConfiguration(faults.firstError()));
   return config;
 }
 

@@ -27,18 +27,19 @@ SubmitFailure outcomeOf(tl::expected<void, SubmitFailure> submitted) {
   return submitted ? SubmitFailure{} : std::move(submitted.error());
 }
 
+Error nullEntries() {
+  return {Reason::kNullEntries, Field::kEntries, -1, {}, {}};
+}
+
 // A submit of v1; reason kNone: it was accepted.
-SubmitFailure submitV1(tent_engine_t engine, tent_batch_id_t batch, const EntryArray& array,
-                       const tent_submit_options_t* given, bool notify) {
-  const EngineCall on(engine);
-  if (!on) return failureOf(noSuchEngine(engine));
+SubmitFailure submitV1(Engine& on, tent_batch_id_t batch, const EntryArray& array, const tent_submit_options_t* given,
+                       bool notify) {
   auto options = readOptions(given, kSubmitDefaults, kSubmitOptionsMinimum);
   if (!options) return failureOf(std::move(options.error()));
-  const auto mode = readMode(options->mode, on->config().validation_mode);
+  const auto mode = readMode(options->mode, on.config().validation_mode);
   if (!mode) return failureOf(mode.error());
-  if (array.count > 0 && array.entries == nullptr)
-    return failureOf({Reason::kNullEntries, Field::kEntries, -1, {}, {}});
-  if (Error error = on->checkRoom(batch, 0)) return failureOf(std::move(error));
+  if (array.count > 0 && array.entries == nullptr) return failureOf(nullEntries());
+  if (Error error = on.checkRoom(batch, 0)) return failureOf(std::move(error));
   std::optional<Notification> notification;
   if (notify || options->notification_name != nullptr || options->notification_message != nullptr) {
     auto read = readNotification(options->notification_name, options->notification_message);
@@ -49,47 +50,40 @@ SubmitFailure submitV1(tent_engine_t engine, tent_batch_id_t batch, const EntryA
   if (Error error = checkEntries(array.entries, array.count, array.stride, array.schema)) {
     return failureOf(std::move(error));
   }
-  if (Error error = on->checkRoom(batch, array.count)) return failureOf(std::move(error));
+  if (Error error = on.checkRoom(batch, array.count)) return failureOf(std::move(error));
   RequestList list;
   list.readV1(array.entries, array.count, array.stride, array.schema);
-  return outcomeOf(on->submit(batch, list.requests(), *mode, notification ? &*notification : nullptr));
+  return outcomeOf(on.submit(batch, list.requests(), *mode, notification ? &*notification : nullptr));
 }
 
 int32_t callSubmitV1(tent_engine_t engine, tent_batch_id_t batch, const EntryArray& array,
                      const tent_submit_options_t* options, bool notify, tent_result_t* result) {
   if (const Error wrong = checkResult(result)) return call([&] { return wrong; });
-  int32_t code = TENT_OK;
-  const int32_t failed = call([&]() -> Error {
-    SubmitFailure failure = submitV1(engine, batch, array, options, notify);
-    if (result != nullptr) writeResult(failure, result);
-    if (failure.error) code = keep(std::move(failure));
+  const int32_t code = callOn(engine, [&](Engine& on) { return submitV1(on, batch, array, options, notify); });
+  if (result == nullptr) return code;
+  const int32_t written = call([&]() -> Error {
+    writeResult(code == TENT_OK ? SubmitFailure{} : lastFailure(), result);
     return {};
   });
-  if (failed == TENT_OK) return code;
-  if (result != nullptr) writeResult(lastFailure(), result);
-  return failed;
+  return code == TENT_OK ? written : code;
 }
 
 int submitLegacy(tent_engine_t engine, tent_batch_id_t batch, const tent_request_t* entries, size_t count,
                  const char* name, const char* message, bool notify) {
-  int32_t code = TENT_OK;
-  const int32_t failed = callOn(engine, [&](Engine& on) -> Error {
-    if (count > 0 && entries == nullptr) return {Reason::kNullEntries, Field::kEntries, -1, {}, {}};
-    if (Error error = on.checkRoom(batch, count)) return error;
+  return legacyCallOn(engine, [&](Engine& on) -> SubmitFailure {
+    if (count > 0 && entries == nullptr) return failureOf(nullEntries());
+    if (Error error = on.checkRoom(batch, count)) return failureOf(std::move(error));
     std::optional<Notification> notification;
     if (notify) {
       auto read = readNotification(name, message);
-      if (!read) return std::move(read.error());
+      if (!read) return failureOf(std::move(read.error()));
       notification = *std::move(read);
     }
     RequestList list;
     list.readLegacy(entries, count);
     const ValidationMode mode = on.config().validation_mode.value_or(ValidationMode::kStrict);
-    SubmitFailure failure = outcomeOf(on.submit(batch, list.requests(), mode, notification ? &*notification : nullptr));
-    if (failure.error) code = keep(std::move(failure));
-    return {};
+    return outcomeOf(on.submit(batch, list.requests(), mode, notification ? &*notification : nullptr));
   });
-  return failed == TENT_OK && code == TENT_OK ? 0 : -1;
 }
 
 tent_status_t statusOf(const TaskStatus& status) {
@@ -160,8 +154,7 @@ int tent_task_status_list(tent_engine_t engine, tent_batch_id_t batch, tent_stat
     if (!tasks) return std::move(tasks.error());
     if (*tasks > 0 && statuses == nullptr) return nullArgument("statuses");
     if (*count < *tasks) {
-      return {Reason::kOutOfRange, Field::kCount, -1, uint64_t{*count},
-              "the array is too short: " + std::to_string(*tasks) + " tasks are there"};
+      return tooShort("array", Field::kCount, *count, *tasks);
     }
     for (size_t i = 0; i < *tasks; ++i) {
       auto status = on.taskStatus(batch, i);

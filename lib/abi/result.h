@@ -28,20 +28,23 @@ const SubmitFailure& lastFailure();
 inline SubmitFailure failureOf(Error error) {
   return {std::move(error), 0};
 }
+inline SubmitFailure failureOf(SubmitFailure failure) {
+  return failure;
+}
 
-// Runs the body of a function of the C API, which returns an Error; kNone is success. What is wrong is kept. Returns a
-// category.
+// Runs the body of a function of the C API, which returns an Error or, where entries were checked, a SubmitFailure;
+// reason kNone is success. What is wrong is kept. Returns a category.
 template <typename Body>
 int32_t call(Body&& body) noexcept {
   try {
-    Error error = body();
-    return error ? keep(failureOf(std::move(error))) : TENT_OK;
+    SubmitFailure failure = failureOf(body());
+    return failure.error ? keep(std::move(failure)) : TENT_OK;
   } catch (const std::bad_alloc&) {
-    return keep(failureOf({Reason::kResourceExhausted, Field::kNone, -1, {}, "there is no memory left"}));
+    return keep(failureOf(errorOf(Reason::kResourceExhausted, "there is no memory left")));
   } catch (const std::exception& exception) {
-    return keep(failureOf({Reason::kInternal, Field::kNone, -1, {}, exception.what()}));
+    return keep(failureOf(errorOf(Reason::kInternal, exception.what())));
   } catch (...) {
-    return keep(failureOf({Reason::kInternal, Field::kNone, -1, {}, {}}));
+    return keep(failureOf(errorOf(Reason::kInternal, "")));
   }
 }
 

@@ -160,4 +160,35 @@ std::string_view trimAscii(std::string_view text) {
   return text;
 }
 
+std::string toHex(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string hex;
+  hex.reserve(2 * bytes.size());
+  for (const char byte : bytes) {
+    const auto value = static_cast<unsigned char>(byte);
+    hex.push_back(kDigits[value >> 4]);
+    hex.push_back(kDigits[value & 15]);
+  }
+  return hex;
+}
+
+std::optional<std::string> fromHex(std::string_view hex) {
+  const auto digit = [](char c) -> std::optional<unsigned> {
+    if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+    if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+    if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
+    return std::nullopt;
+  };
+  if (hex.size() % 2 != 0) return std::nullopt;
+  std::string bytes;
+  bytes.reserve(hex.size() / 2);
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    const auto high = digit(hex[i]);
+    const auto low = digit(hex[i + 1]);
+    if (!high || !low) return std::nullopt;
+    bytes.push_back(static_cast<char>(*high << 4 | *low));
+  }
+  return bytes;
+}
+
 }  // namespace tent

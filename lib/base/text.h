@@ -33,4 +33,8 @@ std::optional<size_t> findInvalidUtf8(std::string_view text);
 std::string toLowerAscii(std::string_view text);
 std::string_view trimAscii(std::string_view text);
 
+// Bytes as two hexadecimal digits each, lower case; read in either case, nothing when it is something else.
+std::string toHex(std::string_view bytes);
+std::optional<std::string> fromHex(std::string_view hex);
+
 }  // namespace tent

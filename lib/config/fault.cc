@@ -33,6 +33,13 @@ std::string FaultList::format(const Fault& fault) const {
                      fault.severity == Severity::kWarning ? "warning: " : "", escapeForTerminal(fault.message));
 }
 
+std::string FaultList::firstError() const {
+  const auto first = std::find_if(faults_.begin(), faults_.end(),
+                                  [](const Fault& fault) { return fault.severity == Severity::kError; });
+  if (first == faults_.end()) return "";
+  return format(*first) + (errors_ == 1 ? "" : fmt::format(" (and {} more)", errors_ - 1));
+}
+
 std::string FaultList::format() const {
   std::string lines;
   for (const Fault& fault : faults_) lines.append(format(fault)).append("\n");

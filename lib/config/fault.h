@@ -54,6 +54,8 @@ class FaultList {
   // "FILE:LINE:COL: POINTER: message", the pointer of the whole text written "/"; warnings read "warning: message".
   // Names from the file are escaped for a terminal.
   std::string format(const Fault& fault) const;
+  // The first error, and how many more there are: for whom one sentence has to do. "" when there is none.
+  std::string firstError() const;
   // All of them, a line each, and a last line that counts those that were not kept.
   std::string format() const;
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "config/fields.h"
 
 namespace tent {
@@ -18,30 +19,10 @@ uint32_t read32(ObjectReader& object, std::string_view key, uint32_t absent) {
   return static_cast<uint32_t>(value.value_or(absent));
 }
 
-std::optional<uint8_t> digitOf(char hex) {
-  if (hex >= '0' && hex <= '9') return static_cast<uint8_t>(hex - '0');
-  if (hex >= 'a' && hex <= 'f') return static_cast<uint8_t>(hex - 'a' + 10);
-  if (hex >= 'A' && hex <= 'F') return static_cast<uint8_t>(hex - 'A' + 10);
-  return std::nullopt;
-}
-
-std::optional<std::string> decodeHex(std::string_view text) {
-  if (text.size() % 2 != 0) return std::nullopt;
-  std::string bytes;
-  bytes.reserve(text.size() / 2);
-  for (size_t i = 0; i < text.size(); i += 2) {
-    const std::optional<uint8_t> high = digitOf(text[i]);
-    const std::optional<uint8_t> low = digitOf(text[i + 1]);
-    if (!high || !low) return std::nullopt;
-    bytes.push_back(static_cast<char>(*high << 4 | *low));
-  }
-  return bytes;
-}
-
 std::string readTail(ObjectReader& object, uint32_t struct_size) {
   const std::optional<std::string> text = object.string("tail");
   if (!text) return {};
-  std::optional<std::string> bytes = decodeHex(*text);
+  std::optional<std::string> bytes = fromHex(*text);
   if (!bytes) {
     object.fault("tail", "expected pairs of hexadecimal digits");
     return {};

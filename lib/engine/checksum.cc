@@ -12,6 +12,10 @@ constexpr uint64_t kPieceBytes = 8u << 20;  // about a millisecond
 
 }  // namespace
 
+uint64_t checksumOf(std::span<const std::byte> memory) {
+  return XXH3_64bits(memory.data(), memory.size());
+}
+
 struct ChecksumReader::State {
   XXH3_state_t xxh3;
 };

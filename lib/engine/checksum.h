@@ -4,8 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 namespace tent {
+
+// Of memory at once.
+uint64_t checksumOf(std::span<const std::byte> memory);
 
 class ChecksumReader {
  public:

@@ -62,12 +62,11 @@ asio::awaitable<void> ControlServer::State::accept() {
     co_await acceptor.async_wait(tcp::acceptor::wait_read, asio::redirect_error(asio::use_awaitable, error));
     if (error == asio::error::operation_aborted) co_return;
     if (!error) acceptSocket(acceptor, *socket, error);
-    if (error == asio::error::no_descriptors) {
-      // Nothing is accepted until a descriptor is free again; not asking at once keeps this from spinning.
-      co_await pause(loop.context(), kNoDescriptorsPauseNs);
+    if (error) {
+      // Nothing is accepted until what is lacking is there again; not asking at once keeps this from spinning.
+      co_await pause(loop.context(), kAcceptPauseNs);
       continue;
     }
-    if (error) continue;
     socket->set_option(tcp::no_delay(true), error);
     sessions.insert(socket);
     asio::co_spawn(loop.context(), serve(std::move(socket)), asio::detached);

@@ -16,7 +16,7 @@
 
 namespace tent {
 
-inline constexpr uint64_t kNoDescriptorsPauseNs = 50'000'000;
+inline constexpr uint64_t kAcceptPauseNs = 50'000'000;
 
 // The text of the next frame. Throws std::system_error when the stream ends, message_size when it is over `limit`.
 inline asio::awaitable<std::string> readFrame(asio::ip::tcp::socket& socket, size_t limit) {

@@ -233,8 +233,10 @@ tl::expected<void, SubmitFailure> Engine::submit(BatchId batch, std::span<const 
 Error Engine::checkRoom(BatchId batch, size_t count) const {
   return impl_->checkRoom(batch, count);
 }
-Explanation Engine::explain(const Request& request, ValidationMode mode, uint64_t now_ns) {
-  return impl_->explain(request, mode, now_ns);
+Explanation Engine::explain(const Request& request, ValidationMode mode, uint64_t now_ns,
+                            const Environment* environment) {
+  return environment == nullptr ? impl_->explain(request, mode, now_ns)
+                                : impl_->explainAgainst(*environment, request, mode, now_ns);
 }
 tl::expected<size_t, Error> Engine::taskCount(BatchId batch) const {
   return impl_->taskCount(batch);
@@ -262,12 +264,6 @@ Error Engine::sendNotification(SegmentId segment, const Notification& notificati
 }
 std::vector<Notification> Engine::receiveNotifications() {
   return impl_->receiveNotifications();
-}
-MemoryLocation Engine::locationOf(const void* address) const {
-  return impl_->memory().placeOf(address, 1).location;
-}
-PolicyName Engine::tenant() const {
-  return impl_->tenant();
 }
 EngineMetrics Engine::metrics() const {
   return impl_->metrics();

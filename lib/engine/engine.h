@@ -199,8 +199,9 @@ class Engine {
   // What submit would say about the call itself: bad_batch, batch_full.
   Error checkRoom(BatchId batch, size_t count) const;
   // What submit would decide about a request at `now_ns` (CLOCK_MONOTONIC). Submits nothing. May ask the peer about its
-  // buffers, as submit does.
-  Explanation explain(const Request& request, ValidationMode mode, uint64_t now_ns);
+  // buffers, as submit does; against an environment that is given nobody is asked, and the target is as that says.
+  Explanation explain(const Request& request, ValidationMode mode, uint64_t now_ns,
+                      const Environment* environment = nullptr);
 
   tl::expected<size_t, Error> taskCount(BatchId batch) const;
   tl::expected<TaskStatus, Error> taskStatus(BatchId batch, size_t task) const;
@@ -224,10 +225,6 @@ class Engine {
   Error sendNotification(SegmentId segment, const Notification& notification);
   // What has arrived since the last call, in its order.
   std::vector<Notification> receiveNotifications();
-
-  // Where memory at the address lies: as it was registered, plain host memory where it was not.
-  MemoryLocation locationOf(const void* address) const;
-  PolicyName tenant() const;
 
   EngineMetrics metrics() const;
 

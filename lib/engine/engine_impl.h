@@ -24,6 +24,10 @@ namespace tent {
 // The next segment or batch of this process: that of another engine, or one of long ago, is never taken for it.
 uint64_t nextHandle();
 
+inline Error badBatch(BatchId batch, const char* detail = "there is no such batch") {
+  return {Reason::kBadBatch, Field::kBatch, -1, batch, detail};
+}
+
 class Engine::Impl final : public LaneHost {
  public:
   Impl(EngineConfig config, EngineOptions options);
@@ -37,7 +41,6 @@ class Engine::Impl final : public LaneHost {
   const std::string& address() const { return address_; }
   const std::string& segmentName() const { return segment_name_; }
   LocalMemory& memory() { return *memory_; }
-  const PolicyName& tenant() const { return tenant_; }
 
   // ---- segments (engine_segments.cc)
   tl::expected<SegmentId, Error> openSegment(const std::string& name);
@@ -51,6 +54,8 @@ class Engine::Impl final : public LaneHost {
                                            const Notification* notification);
   Error checkRoom(BatchId batch, size_t count) const;
   Explanation explain(const Request& request, ValidationMode mode, uint64_t now_ns);
+  Explanation explainAgainst(const Environment& environment, const Request& request, ValidationMode mode,
+                             uint64_t now_ns);
 
   // ---- notifications (engine_notify.cc)
   Error sendNotification(SegmentId segment, const Notification& notification);

@@ -14,10 +14,6 @@ bool needsWrite(Opcode opcode) {
   return opcode == Opcode::kWrite;
 }
 
-Error badBatch(BatchId batch) {
-  return {Reason::kBadBatch, Field::kBatch, -1, batch, "there is no such batch"};
-}
-
 Error batchFull(size_t count) {
   return {Reason::kBatchFull, Field::kCount, -1, uint64_t{count}, "the batch has no room for so many tasks"};
 }
@@ -245,26 +241,35 @@ Explanation Engine::Impl::explain(const Request& request, ValidationMode mode, u
   Submission submission;
   submission.mode = mode;
   submission.now_ns = now_ns;
-  submission.requested.surface = request.fields.surface;
   Explanation explanation;
   Decision& decision = explanation.decision;
   decision.error = authorize(request, submission);
-  // What was resolved before the target turned out to be wrong is told too, as everywhere.
-  const bool resolved = submission.resolved;
-  if (resolved) decision.effective = submission.effective;
-  if (!decision.error && !submission.nothingToMove()) {
-    PlanOutcome outcome = makePlan(submission.requested, submission.effective, submission.shape, config_.policies,
-                                   config_.plan, submission.view->environmentFor(submission.buffer->memory.shared));
-    decision.error = std::move(outcome.error);
-    if (decision.error) {
-      decision.rejected = std::move(outcome.plan.rejected);
-    } else {
-      decision.error = checkAdmission(submission.requested, submission.effective);
-      if (!decision.error) decision.plan = std::move(outcome.plan);
-    }
-  }
   decision.requested = submission.requested;
   explanation.shape = submission.shape;
+  // What was resolved before the target turned out to be wrong is told too, as everywhere.
+  if (submission.resolved) decision.effective = submission.effective;
+  if (decision.error) return explanation;
+  if (submission.nothingToMove()) {
+    decision.error = checkAdmission(submission.requested, submission.effective);
+  } else {
+    const Environment& environment = submission.view->environmentFor(submission.buffer->memory.shared);
+    planDecision(decision, submission.shape, {config_.policies, config_.plan, environment});
+  }
+  return explanation;
+}
+
+Explanation Engine::Impl::explainAgainst(const Environment& environment, const Request& request, ValidationMode mode,
+                                         uint64_t now_ns) {
+  Explanation explanation;
+  explanation.shape.local_memory = memory_->placeOf(request.source, 1).location;
+  if (request.unreadable != nullptr) {
+    explanation.decision.error = *request.unreadable;
+  } else {
+    RequestFields fields = request.fields;
+    fields.has_source = request.source != nullptr;
+    explanation.decision =
+        decide(fields, explanation.shape, tenant_, mode, now_ns, {config_.policies, config_.plan, environment});
+  }
   return explanation;
 }
 

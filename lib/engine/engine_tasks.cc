@@ -7,10 +7,6 @@ namespace {
 
 constexpr size_t kBatchCapacityMax = 1u << 20;
 
-Error badBatch(BatchId batch, const char* detail = "there is no such batch") {
-  return {Reason::kBadBatch, Field::kBatch, -1, batch, detail};
-}
-
 // Failures of the way, after which another way may do; the others are the request's own.
 bool isFailureOfTransport(Reason reason) {
   switch (reason) {

@@ -1,40 +1,14 @@
 #include "engine/notification.h"
 
-#include <algorithm>
 #include <optional>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
+
 namespace tent {
 namespace {
-
-std::string toHex(std::string_view bytes) {
-  std::string hex;
-  hex.reserve(2 * bytes.size());
-  for (const char byte : bytes) fmt::format_to(std::back_inserter(hex), "{:02x}", static_cast<unsigned char>(byte));
-  return hex;
-}
-
-std::optional<unsigned> digitOf(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  return std::nullopt;
-}
-
-std::optional<std::string> fromHex(std::string_view hex) {
-  if (hex.size() % 2 != 0) return std::nullopt;
-  std::string bytes;
-  bytes.reserve(hex.size() / 2);
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    const auto high = digitOf(hex[i]);
-    const auto low = digitOf(hex[i + 1]);
-    if (!high || !low) return std::nullopt;
-    bytes.push_back(static_cast<char>(*high << 4 | *low));
-  }
-  return bytes;
-}
 
 const std::string* textOf(const Message& message, const char* key) {
   const auto it = message.find(key);

@@ -9,6 +9,18 @@ Error checkAdmission(const RequestedIntent& requested, const EffectivePolicy& ef
   return {Reason::kDeadlineExpired, Field::kDeadlineNs, -1, requested.deadline.deadline_ns, {}};
 }
 
+void planDecision(Decision& decision, const TransferShape& shape, const DecisionContext& context) {
+  PlanOutcome outcome =
+      makePlan(decision.requested, *decision.effective, shape, context.policies, context.settings, context.environment);
+  decision.error = std::move(outcome.error);
+  if (decision.error) {
+    decision.rejected = std::move(outcome.plan.rejected);
+    return;
+  }
+  decision.error = checkAdmission(decision.requested, *decision.effective);
+  if (!decision.error) decision.plan = std::move(outcome.plan);
+}
+
 Decision decide(const RequestFields& fields, TransferShape shape, const PolicyName& tenant, ValidationMode mode,
                 uint64_t now_ns, const DecisionContext& context) {
   Decision decision;
@@ -23,16 +35,7 @@ Decision decide(const RequestFields& fields, TransferShape shape, const PolicyNa
   if (decision.error) return decision;
   decision.effective = effective;
 
-  PlanOutcome outcome =
-      makePlan(decision.requested, effective, shape, context.policies, context.settings, context.environment);
-  decision.error = std::move(outcome.error);
-  if (decision.error) {
-    decision.rejected = std::move(outcome.plan.rejected);
-    return decision;
-  }
-  decision.error = checkAdmission(decision.requested, effective);
-  if (decision.error) return decision;
-  decision.plan = std::move(outcome.plan);
+  planDecision(decision, shape, context);
   return decision;
 }
 

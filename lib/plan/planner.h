@@ -61,6 +61,9 @@ struct DecisionContext {
   const Environment& environment;
 };
 
+// The end of a decision of which `requested` and `effective` are set: the plan, and then admission.
+void planDecision(Decision& decision, const TransferShape& shape, const DecisionContext& context);
+
 // Decides one request of which the fields were read without a layout error. `shape.length` and `shape.same_machine` are
 // taken from the fields and the environment.
 Decision decide(const RequestFields& fields, TransferShape shape, const PolicyName& tenant, ValidationMode mode,

@@ -8,6 +8,7 @@
 
 #include "common/version.h"
 #include "engine/backends.h"
+#include "engine/checksum.h"
 #include "tent-submit/execution.h"
 #include "tent-submit/metrics_file.h"
 #include "tent-submit/pattern.h"

@@ -77,6 +77,25 @@ std::string replaceFile(const std::string& path, std::string_view text) {
   return error;
 }
 
+struct Destination {
+  std::string path;
+  bool replaced = false;  // by a new file; else it is written to
+};
+
+Destination destinationOf(const std::string& path) {
+  std::error_code code;
+  const fs::file_status status = fs::status(path, code);
+  if (status.type() == fs::file_type::not_found) return {path, true};
+  if (status.type() != fs::file_type::regular) return {path, false};
+  // A link is kept: what it leads to is replaced.
+  const fs::path real = fs::canonical(path, code);
+  return {real.empty() ? path : real.string(), true};
+}
+
+std::string cannotWrite(const std::string& path, const std::string& error) {
+  return error.empty() ? "" : fmt::format("{} cannot be written: {}", escapeForTerminal(path), error);
+}
+
 }  // namespace
 
 void addMetrics(EngineMetrics& sum, const EngineMetrics& other) {
@@ -142,29 +161,6 @@ std::string prometheusText(const EngineMetrics& metrics) {
   out.sample("", metrics.deadlines_expired_on_submit);
   return std::move(out.text);
 }
-
-namespace {
-
-struct Destination {
-  std::string path;
-  bool replaced = false;  // by a new file; else it is written to
-};
-
-Destination destinationOf(const std::string& path) {
-  std::error_code code;
-  const fs::file_status status = fs::status(path, code);
-  if (status.type() == fs::file_type::not_found) return {path, true};
-  if (status.type() != fs::file_type::regular) return {path, false};
-  // A link is kept: what it leads to is replaced.
-  const fs::path real = fs::canonical(path, code);
-  return {real.empty() ? path : real.string(), true};
-}
-
-std::string cannotWrite(const std::string& path, const std::string& error) {
-  return error.empty() ? "" : fmt::format("{} cannot be written: {}", escapeForTerminal(path), error);
-}
-
-}  // namespace
 
 std::string checkMetricsFile(const std::string& path) {
   struct stat its {};

@@ -4,9 +4,6 @@
 
 #include <fmt/format.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 namespace tent::tool {
 
 void fillPattern(std::span<std::byte> memory, uint64_t seed) {
@@ -32,10 +29,6 @@ void fillPattern(std::span<std::byte> memory, uint64_t seed) {
 
 void invert(std::span<std::byte> memory) {
   for (std::byte& byte : memory) byte = ~byte;
-}
-
-uint64_t checksumOf(std::span<const std::byte> memory) {
-  return XXH3_64bits(memory.data(), memory.size());
 }
 
 Error compareChecksums(uint64_t sent, uint64_t arrived) {

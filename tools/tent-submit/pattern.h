@@ -15,9 +15,6 @@ void fillPattern(std::span<std::byte> memory, uint64_t seed);
 // Makes every byte another one.
 void invert(std::span<std::byte> memory);
 
-// XXH3-64, which Engine::checksums gives for the memory of a peer.
-uint64_t checksumOf(std::span<const std::byte> memory);
-
 // Up to so many bytes, two patterns are alike often enough that it has to be looked at.
 inline constexpr uint64_t kOftenAlike = 8;
 

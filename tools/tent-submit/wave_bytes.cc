@@ -1,4 +1,5 @@
 // The bytes of a wave: what is sent, and whether it arrived.
+#include "engine/checksum.h"
 #include "tent-submit/pattern.h"
 #include "tent-submit/wave_run.h"
 

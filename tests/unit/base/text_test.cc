@@ -87,5 +87,15 @@ TEST_CASE("lower case and trimming touch ASCII alone") {
   CHECK(trimAscii("\u00a0x") == "\u00a0x");
 }
 
+TEST_CASE("bytes are written in hex and read back, in either case") {
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all.push_back(static_cast<char>(byte));
+  CHECK(toHex(std::string_view("\x00\x7f\xff", 3)) == "007fff");
+  CHECK(fromHex(toHex(all)) == all);
+  CHECK(fromHex("aBCd") == std::string("\xab\xcd"));
+  CHECK(fromHex("") == "");
+  for (const char* wrong : {"0", "0g", "g0", " 0", "0x", "abc"}) CHECK_FALSE(fromHex(wrong));
+}
+
 }  // namespace
 }  // namespace tent

@@ -58,5 +58,16 @@ TEST_CASE("a pointer of megabytes is kept short") {
   CHECK(faults.faults()[0].message.size() == FaultList::kMaxTextBytes);
 }
 
+TEST_CASE("the first error stands for all, and says how many more there are") {
+  FaultList faults("f.json");
+  CHECK(faults.firstError() == "");
+  faults.warning({1, 1}, "/w", "a warning");
+  CHECK(faults.firstError() == "");
+  faults.error({3, 1}, "/b", "later");
+  CHECK(faults.firstError() == "f.json:3:1: /b: later");
+  faults.error({2, 1}, "/a", "sooner");
+  CHECK(faults.firstError() == "f.json:2:1: /a: sooner (and 1 more)");
+}
+
 }  // namespace
 }  // namespace tent

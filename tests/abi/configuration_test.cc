@@ -1,0 +1,81 @@
+// How an engine of the C API is configured, and what is told of a configuration that is wrong.
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include <unistd.h>
+
+#include "abi/c_engines.h"
+
+namespace tent::abi_test {
+namespace {
+
+TEST_CASE("a configuration that is broken gives no engine, and the error says where it is broken") {
+  const std::string path = "/tmp/tent-abi-config-" + std::to_string(getpid()) + ".json";
+  struct Case {
+    std::string text;
+    std::string expected;
+  };
+  for (const Case& one : {Case{"{\"rpc_server_port\": 70000}", "/rpc_server_port"},
+                          {"{\"rpc_server_port\": \"x\"}", "/rpc_server_port"},
+                          {"{\n  \"policy\": [{\"name\": 3}]}", ":2:"},
+                          {"{", "truncated"},
+                          {"[]", "object"},
+                          {"", "JSON"},
+                          {"{\"metadata_type\": \"etcd\"}", "metadata_type"},
+                          {"{\"qos\": {\"unknown\": 1}}", "unknown"}}) {
+    CAPTURE(one.text);
+    std::ofstream(path) << one.text;
+    tent_load_config_from_file(path.c_str());
+    CHECK(tent_create_engine() == nullptr);
+    const tent_result_t error = lastError();
+    CHECK(error.reason == TENT_REASON_BAD_CONFIGURATION);
+    CHECK_MESSAGE(std::string(error.message).find(one.expected) != std::string::npos, error.message);
+  }
+  std::remove(path.c_str());
+  tent_load_config_from_file("/nowhere/config.json");
+  CHECK(tent_create_engine() == nullptr);
+  CHECK(std::string(lastError().message).find("/nowhere/config.json") != std::string::npos);
+  // Each attempt used its configuration up.
+  const tent_engine_t engine = tent_create_engine();
+  CHECK(engine != nullptr);
+  tent_destroy_engine(engine);
+}
+
+TEST_CASE("keys are set over the file, as text or JSON, for the thread's next engine alone") {
+  tent_load_config_from_file(R"(  {"local_segment_name": "from-text", "transports": {"tcp": {"enable": true}}})");
+  tent_set_config("local_segment_name", "4711");
+  tent_set_config("transports/shm/enable", "false");
+  std::thread([] {
+    const CEngine other;
+    CHECK(other.name() != "4711");
+  }).join();
+  {
+    const CEngine engine;
+    CHECK(engine.name() == "4711");
+  }
+  const CEngine next;
+  CHECK(next.name() != "4711");
+
+  tent_set_config("transports/shm/enable", "perhaps");
+  CHECK(tent_create_engine() == nullptr);
+  CHECK(std::string(lastError().message).find("/transports/shm/enable") != std::string::npos);
+  for (const char* key : {"", "/", "transports//enable", "local_segment_name/deeper"}) {
+    CAPTURE(key);
+    tent_set_config("local_segment_name", "name");
+    tent_set_config(key, "1");
+    CHECK(tent_create_engine() == nullptr);
+  }
+}
+
+TEST_CASE("an engine listens where it is told to, and nowhere else by default") {
+  const CEngine engine;
+  CHECK(engine.name().rfind("127.0.0.1:", 0) == 0);
+  tent_load_config_from_file(R"({"rpc_server_hostname": "127.0.0.2"})");
+  const CEngine other;
+  CHECK(other.name().rfind("127.0.0.2:", 0) == 0);
+}
+
+}  // namespace
+}  // namespace tent::abi_test
