@@ -186,6 +186,22 @@ TEST_CASE("repetitions are summed, and the first that did not complete is told")
   CHECK(execution.verified == false);
 }
 
+TEST_CASE("where all repetitions completed, the one that took the most tries is told") {
+  Outcome twice = outcomeOf(ExecutionStatus::kCompleted, true);
+  twice.report.attempt_count = 2;
+  twice.report.attempts[0].reason = Reason::kPeerLost;
+  twice.report.attempts[1].transport = Transport::kShm;
+  Execution execution;
+  for (const Outcome& outcome :
+       {outcomeOf(ExecutionStatus::kCompleted, true), twice, outcomeOf(ExecutionStatus::kCompleted, true)}) {
+    execution.add(outcome);
+  }
+  REQUIRE(execution.attempts.size() == 2);
+  CHECK(execution.attempts[0].reason == Reason::kPeerLost);
+  CHECK(execution.transport == Transport::kShm);
+  CHECK(execution.status == ExecutionStatus::kCompleted);
+}
+
 TEST_CASE("what was left out is told by why it was") {
   Execution none;
   none.cutShort(ExecutionStatus::kTimeout, errorOf(Reason::kTimeout, ""));

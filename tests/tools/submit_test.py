@@ -12,6 +12,7 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 from submit_case import (CORPUS, SUBMIT, TIME_LIMIT, Case, children_of, executions, is_there, statuses, vector, wait_for,
@@ -357,6 +358,18 @@ class Ending(Case):
             document = self.valid(out)
             self.assertIn(statuses(document)["long"], ("timeout", "failed"))
             wait_for(lambda: not is_there(target))
+
+    def test_what_arrived_and_was_not_verified_is_not_completed(self):
+        path = self.file(*[vector(f"r{i}", length="8M", transport_hint="tcp") for i in range(400)])
+        # Stopped at several places of a wave, in some of which a part of it has arrived.
+        for delay in (0.16, 0.22, 0.28):
+            process, target = self.start_running("--format", "json", "--timeout", "1s", path)
+            time.sleep(delay)
+            os.kill(target, signal.SIGSTOP)
+            out, _ = process.communicate(timeout=30)
+            self.assertEqual(process.returncode, 1)
+            for name, execution in executions(self.valid(out)).items():
+                self.assertEqual(execution["status"] == "completed", execution["verified"] is True, (name, execution))
 
     def test_a_timeout_ends_a_long_run(self):
         document = self.run_json("--timeout", "2s", self.file(LONG_RUN, vector("later", requested_priority="low")), exit_code=1)
