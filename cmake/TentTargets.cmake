@@ -7,6 +7,10 @@ target_include_directories(tent_options INTERFACE ${PROJECT_SOURCE_DIR}/lib)
 target_compile_options(tent_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
   $<$<BOOL:${TENT_WERROR}>:-Werror>)
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC takes the sources that are put together for headers, whose types must not have members of a nameless namespace.
+  target_compile_options(tent_options INTERFACE -Wno-subobject-linkage)
+endif()
 if(TENT_SANITIZE)
   target_compile_options(tent_options INTERFACE -fsanitize=${TENT_SANITIZE} -fno-omit-frame-pointer
                                                 -fno-sanitize-recover=all)

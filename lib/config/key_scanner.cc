@@ -1,9 +1,9 @@
 #include "config/key_scanner.h"
 
+#include "config/json_syntax.h"
+
 namespace tent {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 bool isSpace(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';

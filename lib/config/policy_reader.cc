@@ -13,7 +13,6 @@ namespace tent {
 namespace {
 
 constexpr std::array kPatterns{MemoryPattern::kAny, MemoryPattern::kCpu, MemoryPattern::kCuda};
-constexpr std::array kSegmentTypes{SegmentType::kMemory, SegmentType::kFile};
 
 std::optional<IntentType> readIntent(ObjectReader& object, std::string_view key) {
   const JsonValue* value = object.take(key);

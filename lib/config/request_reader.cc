@@ -113,7 +113,6 @@ void readIntentFields(ObjectReader& object, bool clock_pinned, Vector& out) {
 }
 
 constexpr std::array kRegistrations{Registration::kApplication, Registration::kAllocated};
-constexpr std::array kSegmentTypes{SegmentType::kMemory, SegmentType::kFile};
 
 void readMemory(ObjectReader& object, MemoryLocation& memory, Registration& registration) {
   registration = readNamed(object, "registration", kRegistrations).value_or(registration);

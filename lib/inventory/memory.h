@@ -4,6 +4,7 @@
 // Thread safety: values; all functions are pure.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,6 +35,7 @@ enum class Registration : uint8_t { kApplication, kAllocated };
 std::string_view nameOf(Registration registration);
 
 enum class SegmentType : uint8_t { kMemory, kFile };
+inline constexpr std::array kSegmentTypes{SegmentType::kMemory, SegmentType::kFile};
 std::string_view nameOf(SegmentType type);
 
 }  // namespace tent

@@ -11,7 +11,6 @@ namespace tent::conformance {
 namespace {
 
 constexpr uint64_t kPage = 4096;
-constexpr uint64_t kMiB = 1u << 20;
 
 // The target's region and what it should hold; every byte of it is looked at.
 class Mirror {
@@ -129,14 +128,14 @@ std::vector<uint64_t> cuts(uint64_t bytes, uint64_t longest, std::mt19937_64& ra
 }
 
 void thousands(const Kind& kind) {
-  constexpr uint64_t kBytes = 2 * kMiB;
+  constexpr uint64_t kRangeBytes = 2 * kMiB;
   Fixture fixture(kind);
   OpenLink link = fixture.open();
-  Mirror mirror(fixture, kBytes, 1);
-  const Bytes local(kBytes, 2);
-  const Bytes expected(kBytes, 2);
+  Mirror mirror(fixture, kRangeBytes, 1);
+  const Bytes local(kRangeBytes, 2);
+  const Bytes expected(kRangeBytes, 2);
   std::mt19937_64 random(3);
-  const std::vector<uint64_t> begins = cuts(kBytes, 700, random);
+  const std::vector<uint64_t> begins = cuts(kRangeBytes, 700, random);
   std::vector<Transfer> transfers;
   for (size_t i = 0; i + 1 < begins.size(); ++i) {
     // Adjacent pieces go different ways, so a byte too many shows.

@@ -7,7 +7,6 @@
 namespace tent::conformance {
 namespace {
 
-constexpr uint64_t kMiB = 1u << 20;
 constexpr uint64_t kShortNs = 300'000'000;
 
 void neverThere(const Kind& kind) {

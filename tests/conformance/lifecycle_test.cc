@@ -7,8 +7,6 @@
 namespace tent::conformance {
 namespace {
 
-constexpr uint64_t kMiB = 1u << 20;
-
 // So many writes of 1 MiB that they do not end at once; tokens from 0. The region has room for them.
 std::vector<Transfer> manyWrites(const Bytes& local, const RemoteRegion& region) {
   std::vector<Transfer> transfers;

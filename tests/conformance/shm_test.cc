@@ -8,7 +8,7 @@
 namespace tent::conformance {
 namespace {
 
-constexpr uint64_t kBytes = 100'000;
+constexpr uint64_t kShmBytes = 100'000;
 
 ssize_t forbidden(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long) {
   errno = EPERM;
@@ -20,12 +20,12 @@ TEST_CASE("shm_mapped: mapped memory is reached where the kernel forbids to copy
   const ReplacedCalls replaced;
   systemCalls().process_vm_readv = systemCalls().process_vm_writev = forbidden;
   Fixture fixture(kShmMapped);
-  const RemoteRegion allocated = fixture.target.memory(kBytes, Access::kReadWrite);
-  const Bytes local(kBytes, 1);
+  const RemoteRegion allocated = fixture.target.memory(kShmBytes, Access::kReadWrite);
+  const Bytes local(kShmBytes, 1);
   OpenLink link = fixture.open();
   CHECK_FALSE(link.link->reaches(allocated));
-  fixture.carryOut(link, {transferOf(Direction::kWrite, local.data(), kBytes, allocated, 0)});
-  CHECK(fixture.target.checksum(allocated.base, kBytes) == local.checksum());
+  fixture.carryOut(link, {transferOf(Direction::kWrite, local.data(), kShmBytes, allocated, 0)});
+  CHECK(fixture.target.checksum(allocated.base, kShmBytes) == local.checksum());
 }
 
 TEST_CASE("shm_copied: where the kernel forbids to copy, that is said beforehand and with what to do" *
@@ -33,20 +33,20 @@ TEST_CASE("shm_copied: where the kernel forbids to copy, that is said beforehand
   const ReplacedCalls replaced;
   systemCalls().process_vm_readv = systemCalls().process_vm_writev = forbidden;
   Fixture fixture(kShmCopied);
-  const RemoteRegion registered = fixture.target.memory(kBytes, Access::kReadWrite);
-  const Bytes local(kBytes, 1);
+  const RemoteRegion registered = fixture.target.memory(kShmBytes, Access::kReadWrite);
+  const Bytes local(kShmBytes, 1);
   OpenLink link = fixture.open();
   const Error why = link.link->reaches(registered);
   CHECK(nameOf(why.reason) == "permission_denied");
   CHECK(why.detail.find("ptrace_scope") != std::string::npos);
   CHECK(why.detail.find("CAP_SYS_PTRACE") != std::string::npos);
-  fixture.checkRefused(link, transferOf(Direction::kWrite, local.data(), kBytes, registered, 0),
+  fixture.checkRefused(link, transferOf(Direction::kWrite, local.data(), kShmBytes, registered, 0),
                        Reason::kPermissionDenied);
 }
 
 void localOnly(const Kind& kind) {
   Fixture fixture(kind);
-  const RemoteRegion hidden = fixture.target.memory(kBytes, Access::kNone);
+  const RemoteRegion hidden = fixture.target.memory(kShmBytes, Access::kNone);
   const OpenLink link = fixture.open();
   CHECK(nameOf(link.link->reaches(hidden).reason) == "permission_denied");
 }

@@ -7,7 +7,7 @@
 namespace tent::tool {
 namespace {
 
-constexpr SideNames kSides{"expected", "got", "expected", "actual"};
+constexpr SideNames kCheckSides{"expected", "got", "expected", "actual"};
 
 class CheckSink : public ResultSink {
  public:
@@ -28,7 +28,7 @@ class CheckSink : public ResultSink {
     const auto differences = unmetExpectations(vector.expect ? *vector.expect : expect_ok, actual.value());
     if (differences.empty()) return;
     ++unmet_;
-    printDifferences(context_, json_, file, vector, differences, kSides,
+    printDifferences(context_, json_, file, vector, differences, kCheckSides,
                      context_.redactor.level() != Redaction::kStrict);
   }
 

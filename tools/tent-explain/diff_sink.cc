@@ -7,7 +7,7 @@
 namespace tent::tool {
 namespace {
 
-constexpr SideNames kSides{"now", "then", "before", "after"};
+constexpr SideNames kDiffSides{"now", "then", "before", "after"};
 
 class DiffSink : public ResultSink {
  public:
@@ -33,7 +33,7 @@ class DiffSink : public ResultSink {
     const auto differences = differencesOf(before.value(), after.value());
     if (differences.empty()) return;
     ++changed_;
-    printDifferences(context_, json_, file, vector, differences, kSides, true);
+    printDifferences(context_, json_, file, vector, differences, kDiffSides, true);
   }
 
   void end(const RunEnd& run) override {

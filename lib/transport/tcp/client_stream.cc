@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <asio/post.hpp>
 
+#include "transport/tcp/limits.h"
+
 namespace tent::tcp {
 namespace {
 
@@ -18,7 +20,6 @@ namespace {
 constexpr size_t kFramesAhead = 2;
 // A frame holds so many bytes, or one transfer: what is behind it can still be taken back.
 constexpr uint64_t kFrameBytes = 1u << 20;
-constexpr int kTurns = 64;                // of reading; then others on the loop have theirs
 constexpr uint64_t kTransferLoad = 4096;  // what a transfer costs beside its bytes, in bytes
 
 constexpr uint64_t idOf(uint32_t slot, uint32_t generation) {
@@ -285,7 +286,7 @@ void ClientStream::waitReadable() {
 }
 
 void ClientStream::receive() {
-  for (int turn = 0; turn < kTurns; ++turn) {
+  for (int turn = 0; turn < kReadTurns; ++turn) {
     if (!socket_.is_open()) return;
     uint64_t bytes = 0;
     const FrameReader::Result result = reader_.read(fd_, bytes);

@@ -7,12 +7,12 @@
 
 #include "base/system_calls.h"
 #include "transport/checked_copy.h"
+#include "transport/tcp/limits.h"
 
 namespace tent::tcp {
 namespace {
 
 constexpr uint64_t kDropBytes = 65536;
-constexpr uint64_t kBytesPerCall = 1u << 30;  // the kernel gives 2 GiB at most
 
 }  // namespace
 

@@ -6,13 +6,13 @@
 #include <cstring>
 
 #include "base/system_calls.h"
+#include "transport/tcp/limits.h"
 
 namespace tent::tcp {
 namespace {
 
 constexpr size_t kPiecesPerCall = 512;
 constexpr size_t kSpareFrames = 8;
-constexpr uint64_t kBytesPerCall = 1u << 30;  // the kernel takes 2 GiB at most
 
 }  // namespace
 

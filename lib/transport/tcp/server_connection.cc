@@ -6,12 +6,13 @@
 
 #include <asio/post.hpp>
 
+#include "transport/tcp/limits.h"
+
 namespace tent::tcp {
 namespace {
 
 // Answers that wait for the peer to read; it is not listened to while there are more.
 constexpr size_t kMaxAnswers = 64;
-constexpr int kTurns = 64;
 
 }  // namespace
 
@@ -101,7 +102,7 @@ void ServerConnection::sealAnswer() {
 }
 
 void ServerConnection::onReadable() {
-  for (int turn = 0; turn < kTurns; ++turn) {
+  for (int turn = 0; turn < kReadTurns; ++turn) {
     if (!socket_.is_open()) return;
     uint64_t bytes = 0;
     const FrameReader::Result result = reader_.read(socket_.native_handle(), bytes);

@@ -32,8 +32,8 @@ class HandLink final : public Link {
   std::vector<uint64_t>& taken_;
 };
 
-struct Fixture : LaneHost {
-  Fixture() {
+struct LaneFixture : LaneHost {
+  LaneFixture() {
     capabilities.name = "tcp";
     capabilities.queue_transfers = 2;
     peer = std::make_shared<Peer>("node-b:1", HostPort{"node-b", 1}, loop);
@@ -84,7 +84,7 @@ struct Fixture : LaneHost {
 }  // namespace
 
 TEST_CASE("tasks are dispatched by priority, then in the order they came") {
-  Fixture f;
+  LaneFixture f;
   std::array<Task, 6> tasks;
   f.push(tasks[0], Priority::kLow);
   f.push(tasks[1], Priority::kMedium);
@@ -106,7 +106,7 @@ TEST_CASE("tasks are dispatched by priority, then in the order they came") {
 }
 
 TEST_CASE("more bytes than the link has use for wait, but one task of any size goes") {
-  Fixture f;
+  LaneFixture f;
   f.capabilities.queue_transfers = 100;
   f.capabilities.queue_bytes = 5;
   f.lane = std::make_shared<Lane>(Transport::kTcp, f.capabilities, *f.peer, f);
@@ -120,7 +120,7 @@ TEST_CASE("more bytes than the link has use for wait, but one task of any size g
 }
 
 TEST_CASE("a link that cannot be opened fails what waits, and is tried again for what comes later") {
-  Fixture f;
+  LaneFixture f;
   std::array<Task, 2> tasks;
   f.push(tasks[0], Priority::kHigh);
   f.lane->openFailed(errorOf(Reason::kPeerUnreachable, "gone"));
@@ -133,7 +133,7 @@ TEST_CASE("a link that cannot be opened fails what waits, and is tried again for
 }
 
 TEST_CASE("what has not begun when a link ends goes over the next one") {
-  Fixture f;
+  LaneFixture f;
   std::array<Task, 3> tasks;
   HandLink* link = f.attach();
   for (Task& task : tasks) f.push(task, Priority::kHigh);
@@ -148,7 +148,7 @@ TEST_CASE("what has not begun when a link ends goes over the next one") {
 }
 
 TEST_CASE("a link that ends before it is handed over fails what waits for it") {
-  Fixture f;
+  LaneFixture f;
   Task task;
   f.push(task, Priority::kHigh);
   f.lane->closed(kLost);
@@ -158,7 +158,7 @@ TEST_CASE("a link that ends before it is handed over fails what waits for it") {
 }
 
 TEST_CASE("a waiting task is taken back, one that was handed over is the link's") {
-  Fixture f;
+  LaneFixture f;
   std::array<Task, 3> tasks;
   f.attach();
   for (Task& task : tasks) f.push(task, Priority::kMedium);
@@ -173,7 +173,7 @@ TEST_CASE("a waiting task is taken back, one that was handed over is the link's"
 }
 
 TEST_CASE("a lane that was shut down fails what waits and what comes") {
-  Fixture f;
+  LaneFixture f;
   std::array<Task, 4> tasks;
   HandLink* link = f.attach();
   for (size_t i = 0; i < 3; ++i) f.push(tasks[i], Priority::kLow);

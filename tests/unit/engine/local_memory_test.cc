@@ -33,7 +33,7 @@ class Recorder final : public Backend {
   Capabilities capabilities_;
 };
 
-struct Fixture {
+struct MemoryFixture {
   Recorder first;
   Recorder second;
   LocalMemory memory{{{Transport::kShm, &first}, {Transport::kTcp, &second}}};
@@ -43,7 +43,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("registered memory is served by every backend until it is unregistered") {
-  Fixture f;
+  MemoryFixture f;
   REQUIRE_FALSE(f.memory.registerRange(f.data.data(), f.data.size(), {}));
   CHECK(f.first.regions.size() == 1);
   CHECK(f.second.regions.size() == 1);
@@ -56,7 +56,7 @@ TEST_CASE("registered memory is served by every backend until it is unregistered
 }
 
 TEST_CASE("registering again changes nothing, and each unregister undoes one register") {
-  Fixture f;
+  MemoryFixture f;
   REQUIRE_FALSE(f.memory.registerRange(f.data.data(), 4096, {}));
   REQUIRE_FALSE(f.memory.registerRange(f.data.data(), 4096, {}));
   CHECK(f.first.regions.size() == 1);
@@ -68,7 +68,7 @@ TEST_CASE("registering again changes nothing, and each unregister undoes one reg
 }
 
 TEST_CASE("registering allocated memory, or a part of it, changes nothing") {
-  Fixture f;
+  MemoryFixture f;
   auto allocated = f.memory.allocate(8192, {});
   REQUIRE(allocated);
   auto* const base = static_cast<std::byte*>(*allocated);
@@ -86,7 +86,7 @@ TEST_CASE("registering allocated memory, or a part of it, changes nothing") {
 }
 
 TEST_CASE("what overlaps another range, or has other options, is refused") {
-  Fixture f;
+  MemoryFixture f;
   std::byte* const base = f.data.data();
   REQUIRE_FALSE(f.memory.registerRange(base + 1000, 1000, {}));
   CHECK(f.memory.registerRange(base, 1001, {}).reason == Reason::kRegistrationFailed);
@@ -100,7 +100,7 @@ TEST_CASE("what overlaps another range, or has other options, is refused") {
 }
 
 TEST_CASE("nothing, no bytes, ranges that wrap and other memories are refused") {
-  Fixture f;
+  MemoryFixture f;
   CHECK(f.memory.registerRange(nullptr, 1, {}).reason == Reason::kRegistrationFailed);
   CHECK(f.memory.registerRange(f.data.data(), 0, {}).reason == Reason::kRegistrationFailed);
   CHECK(f.memory.registerRange(f.data.data(), UINT64_MAX, {}).reason == Reason::kRegistrationFailed);
@@ -110,7 +110,7 @@ TEST_CASE("nothing, no bytes, ranges that wrap and other memories are refused") 
 }
 
 TEST_CASE("local-only memory is shown to no backend and no peer") {
-  Fixture f;
+  MemoryFixture f;
   REQUIRE_FALSE(f.memory.registerRange(f.data.data(), 4096, {{}, Permission::kLocalReadWrite}));
   CHECK(f.first.regions.empty());
   CHECK(f.memory.describe().empty());
@@ -120,7 +120,7 @@ TEST_CASE("local-only memory is shown to no backend and no peer") {
 }
 
 TEST_CASE("a backend that refuses leaves nothing registered") {
-  Fixture f;
+  MemoryFixture f;
   f.second.refuse = true;
   CHECK(f.memory.registerRange(f.data.data(), 4096, {}).reason == Reason::kRegistrationFailed);
   CHECK(f.first.regions.empty());

@@ -1,11 +1,10 @@
 #include <doctest/doctest.h>
 
 #include "intent/normalize.h"
+#include "unit/intent/now.h"
 
 namespace tent {
 namespace {
-
-constexpr uint64_t kNow = 1'000'000'000;
 
 RequestFields withDeadline(DeadlineInput::Kind kind, uint64_t ns) {
   RequestFields fields;

@@ -7,10 +7,10 @@
 
 #include <doctest/doctest.h>
 
+#include "unit/intent/now.h"
+
 namespace tent {
 namespace {
-
-constexpr uint64_t kNow = 1'000'000'000;
 
 RequestFields goodFields() {
   RequestFields fields;

@@ -12,8 +12,10 @@
 #include "config/fault.h"
 #include "config/json_value.h"
 #include "plan/nic_choice.h"
+#include "unit/plan/two_hosts.h"
 
 using namespace tent;
+using tent::test::between;
 
 namespace {
 
@@ -31,13 +33,6 @@ Environment load(const std::filesystem::path& path) {
 
 Environment corpus(std::string_view name) {
   return load(std::filesystem::path(TENT_CORPUS) / "environments" / name);
-}
-
-NicQuery between(std::string_view local, std::string_view remote) {
-  NicQuery query;
-  query.local_memory = parseMemoryLocation(local).value();
-  query.remote_memory = parseMemoryLocation(remote).value();
-  return query;
 }
 
 std::string pair(const Environment& environment, std::string_view local, std::string_view remote) {
