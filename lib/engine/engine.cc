@@ -51,7 +51,7 @@ Error checkConfig(const EngineConfig& config) {
 Engine::Impl::Impl(EngineConfig config, EngineOptions options)
     : config_(std::move(config)),
       options_(std::move(options)),
-      tenant_(config_.tenant.value_or(PolicyName("default"))),
+      tenant_(config_.tenant.value_or(PolicyName("default")), config_.policies),
       boot_id_(readBootId()),
       instance_(randomInstance()) {}
 

@@ -125,7 +125,7 @@ class Engine::Impl final : public LaneHost {
 
   const EngineConfig config_;
   const EngineOptions options_;
-  PolicyName tenant_;
+  const Tenant tenant_;
   Environment environment_;  // this machine; the peer's part is filled in for each peer
   std::string boot_id_;
   uint64_t instance_ = 0;

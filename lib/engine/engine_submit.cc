@@ -268,7 +268,7 @@ Explanation Engine::Impl::explainAgainst(const Environment& environment, const R
     RequestFields fields = request.fields;
     fields.has_source = request.source != nullptr;
     explanation.decision =
-        decide(fields, explanation.shape, tenant_, mode, now_ns, {config_.policies, config_.plan, environment});
+        decide(fields, explanation.shape, tenant_.name, mode, now_ns, {config_.policies, config_.plan, environment});
   }
   return explanation;
 }

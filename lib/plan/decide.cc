@@ -30,8 +30,8 @@ Decision decide(const RequestFields& fields, TransferShape shape, const PolicyNa
   shape.length = decision.requested.length;
   shape.same_machine = context.environment.same_machine;
   EffectivePolicy effective;
-  decision.error =
-      resolve(decision.requested, shape, tenant, context.policies, context.environment.built, mode, effective);
+  decision.error = resolve(decision.requested, shape, Tenant(tenant, context.policies), context.policies,
+                           context.environment.built, mode, effective);
   if (decision.error) return decision;
   decision.effective = effective;
 

@@ -1,9 +1,14 @@
 #include "policy/resolve.h"
 
 #include <algorithm>
+#include <new>
+#include <type_traits>
+#include <utility>
 
 namespace tent {
 namespace {
+
+static_assert(std::is_trivially_destructible_v<EffectivePolicy>);  // it is made anew in place
 
 // What happens to a name that is unknown or not allowed: the contract's word, or else the mode's.
 bool rejectsUnauthorized(const Contract& contract, ValidationMode mode) {
@@ -16,85 +21,98 @@ bool allowsPolicy(const Contract& contract, std::string_view name) {
   return !allowed || std::find(allowed->begin(), allowed->end(), name) != allowed->end();
 }
 
+// Each step fills its part of `out`; false: `error` says why not. An error as a return value of each would cost more
+// than what they do.
+bool fail(Error& error, Error what) {
+  error = std::move(what);
+  return false;
+}
+
 // Finds the entry that the request names. Nothing found without an error: none was named, or the name was downgraded.
-Error takeNamedPolicy(RequestedIntent& requested, const TransferShape& shape, const PolicySet& policies,
-                      ValidationMode mode, EffectivePolicy& out) {
-  if (requested.policy_name.empty()) return {};
+bool takeNamedPolicy(RequestedIntent& requested, const TransferShape& shape, const PolicySet& policies,
+                     ValidationMode mode, EffectivePolicy& out, Error& error) {
+  if (requested.policy_name.empty()) return true;
   const std::string_view name = requested.policy_name.view();
   const TransportPolicy* policy = findTransportPolicy(policies.transport_policies, shape.segment_type, name);
   if (policy != nullptr && allowsPolicy(*out.contract, name)) {
     out.transport_policy = policy;
     out.transport_policy_rule = TransportPolicyRule::kNamed;
-    return {};
+    return true;
   }
   if (rejectsUnauthorized(*out.contract, mode)) {
     const Reason reason = policy == nullptr ? Reason::kPolicyUnknown : Reason::kPolicyUnauthorized;
-    return {reason, Field::kPolicyName, -1, std::string(name), {}};
+    return fail(error, {reason, Field::kPolicyName, -1, std::string(name), {}});
   }
   const auto downgrade = policy == nullptr ? DowngradeReason::kPolicyUnknown : DowngradeReason::kPolicyUnauthorized;
   requested.downgrades.add({Field::kPolicyName, downgrade, 0, 0});
-  return {};
+  return true;
 }
 
-Error takePriority(RequestedIntent& requested, EffectivePolicy& out) {
+bool takePriority(RequestedIntent& requested, EffectivePolicy& out, Error& error) {
   const Contract& contract = *out.contract;
   const Priority ceiling = contract.priority.value.value_or(Priority::kHigh);
   if (requested.priority == RequestedPriority::kUnspec) {
     out.priority = ceiling;
     out.priority_rule = contract.priority.value ? PriorityRule::kContractCeiling : PriorityRule::kDefaultCeiling;
-    return {};
+    return true;
   }
   const auto wanted = static_cast<Priority>(static_cast<int32_t>(requested.priority) - 1);
   if (wanted >= ceiling) {  // a greater number is a lower priority
     out.priority = wanted;
     out.priority_rule = PriorityRule::kAsRequested;
-    return {};
+    return true;
   }
   // What the RFC freezes for legacy callers includes that a priority never fails a call.
   if (contract.on_unauthorized.value == OnUnauthorized::kReject && requested.surface != Surface::kLegacy) {
-    return {Reason::kPriorityAboveContract, Field::kRequestedPriority, -1, std::string(nameOf(requested.priority)), {}};
+    return fail(
+        error,
+        {Reason::kPriorityAboveContract, Field::kRequestedPriority, -1, std::string(nameOf(requested.priority)), {}});
   }
   requested.downgrades.add({Field::kRequestedPriority, DowngradeReason::kPriorityAboveContract,
                             static_cast<uint64_t>(requested.priority), static_cast<uint64_t>(requestedOf(ceiling))});
   out.priority = ceiling;
   out.priority_rule = PriorityRule::kCutToCeiling;
-  return {};
+  return true;
 }
 
-Error takeTransportPolicy(const TransferShape& shape, const PolicySet& policies, EffectivePolicy& out) {
-  if (out.transport_policy != nullptr || policies.transport_policies.empty()) return {};
+bool takeTransportPolicy(const TransferShape& shape, const PolicySet& policies, EffectivePolicy& out, Error& error) {
+  if (out.transport_policy != nullptr || policies.transport_policies.empty()) return true;
   out.transport_policy = selectTransportPolicy(policies.transport_policies, shape, out.priority, out.intent_type);
   if (out.transport_policy == nullptr) {
-    return errorOf(Reason::kNoTransport, "no entry of `policy` matches it");
+    return fail(error, errorOf(Reason::kNoTransport, "no entry of `policy` matches it"));
   }
   out.transport_policy_rule = TransportPolicyRule::kFirstMatch;
-  return {};
+  return true;
 }
 
-Error takeTransports(const RequestedIntent& requested, const TransferShape& shape, TransportSet built,
-                     EffectivePolicy& out) {
+bool takeTransports(const RequestedIntent& requested, const TransferShape& shape, TransportSet built,
+                    EffectivePolicy& out, Error& error) {
   const bool listed = out.transport_policy != nullptr && !out.transport_policy->transports.empty();
-  const TransportList list = listed ? out.transport_policy->transports : defaultTransports(shape.segment_type);
+  const TransportList& list = listed ? out.transport_policy->transports : defaultTransports(shape.segment_type);
   const auto& allowed = out.contract->allowed_transports.value;
 
   const Transport hint = requested.transport_hint;
   if (hint != Transport::kUnspec) {
-    const auto hint_error = [hint](Reason reason) {
-      return Error{reason, Field::kTransportHint, -1, std::string(nameOf(hint)), {}};
+    const auto refuse = [&](Reason reason) {
+      return fail(error, {reason, Field::kTransportHint, -1, std::string(nameOf(hint)), {}});
     };
-    if (!built.has(hint)) return hint_error(Reason::kTransportNotBuilt);
-    if (!list.has(hint)) return hint_error(Reason::kHintNotInPolicy);
-    if (allowed && !allowed->has(hint)) return hint_error(Reason::kHintNotInContract);
+    if (!built.has(hint)) return refuse(Reason::kTransportNotBuilt);
+    if (!list.has(hint)) return refuse(Reason::kHintNotInPolicy);
+    if (allowed && !allowed->has(hint)) return refuse(Reason::kHintNotInContract);
   }
-  for (Transport transport : list) {
-    if (!allowed || allowed->has(transport)) {
-      out.authorized_transports.add(transport);
-    } else {
-      out.transports_cut = true;
+  if (!allowed) {
+    out.authorized_transports = list;
+  } else {
+    for (Transport transport : list) {
+      if (allowed->has(transport)) {
+        out.authorized_transports.add(transport);
+      } else {
+        out.transports_cut = true;
+      }
     }
   }
   out.authorized_transports.moveToFront(hint);
-  return {};
+  return true;
 }
 
 struct RdmaValue {
@@ -134,20 +152,21 @@ const QpPool* PolicySet::findPool(std::string_view name) const {
   return it == qp_pools.end() ? nullptr : &*it;
 }
 
-Error resolve(RequestedIntent& requested, const TransferShape& shape, const PolicyName& tenant,
-              const PolicySet& policies, TransportSet built, ValidationMode mode, EffectivePolicy& out) {
-  out = EffectivePolicy{};
-  out.tenant = tenant;
+Error resolve(RequestedIntent& requested, const TransferShape& shape, const Tenant& tenant, const PolicySet& policies,
+              TransportSet built, ValidationMode mode, EffectivePolicy& out) {
+  ::new (&out) EffectivePolicy;  // an assignment, or parentheses, would also write what is to stay unset
+  Error error;
+  out.tenant = tenant.name;
   out.intent_type = requested.intent_type;
-  out.contract = &policies.contracts.of(tenant)[static_cast<size_t>(requested.intent_type)];
+  out.contract = &tenant.contracts[static_cast<size_t>(requested.intent_type)];
   out.admission = policies.expired_admission;
 
-  if (Error error = takeNamedPolicy(requested, shape, policies, mode, out)) return error;
-  if (Error error = takePriority(requested, out)) return error;
-  if (Error error = takeTransportPolicy(shape, policies, out)) return error;
-  if (Error error = takeTransports(requested, shape, built, out)) return error;
+  if (!takeNamedPolicy(requested, shape, policies, mode, out, error)) return error;
+  if (!takePriority(requested, out, error)) return error;
+  if (!takeTransportPolicy(shape, policies, out, error)) return error;
+  if (!takeTransports(requested, shape, built, out, error)) return error;
   takeRdmaValues(policies, out);
-  return {};
+  return error;
 }
 
 }  // namespace tent

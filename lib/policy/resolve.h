@@ -33,6 +33,14 @@ struct PolicySet {
   const QpPool* findPool(std::string_view name) const;
 };
 
+// Whose requests they are, looked up once for all of them. The contracts refer into the PolicySet.
+struct Tenant {
+  Tenant(const PolicyName& its_name, const PolicySet& policies)
+      : name(its_name), contracts(policies.contracts.of(its_name)) {}
+  PolicyName name;
+  const TenantContracts& contracts;
+};
+
 enum class PriorityRule : uint8_t { kAsRequested, kContractCeiling, kDefaultCeiling, kCutToCeiling };
 enum class TransportPolicyRule : uint8_t { kNamed, kFirstMatch, kNoneConfigured };
 enum class RdmaValueRule : uint8_t { kUnset, kPolicyEntry, kQpPool, kEndpoint };
@@ -64,7 +72,7 @@ struct EffectivePolicy {
 // of step 6 is the result: policy_unknown, policy_unauthorized, priority_above_contract, no_transport,
 // transport_not_built, hint_not_in_policy, hint_not_in_contract; hint_unavailable is the planner's. On failure `out` is
 // unspecified. `built`: the transports that are there to authorize a hint for.
-Error resolve(RequestedIntent& requested, const TransferShape& shape, const PolicyName& tenant,
-              const PolicySet& policies, TransportSet built, ValidationMode mode, EffectivePolicy& out);
+Error resolve(RequestedIntent& requested, const TransferShape& shape, const Tenant& tenant, const PolicySet& policies,
+              TransportSet built, ValidationMode mode, EffectivePolicy& out);
 
 }  // namespace tent

@@ -46,9 +46,10 @@ const TransportPolicy* findTransportPolicy(const std::vector<TransportPolicy>& p
                        }));
 }
 
-TransportList defaultTransports(SegmentType segment_type) {
-  if (segment_type == SegmentType::kFile) return {Transport::kIoUring};
-  return {Transport::kShm, Transport::kRdma, Transport::kTcp};
+const TransportList& defaultTransports(SegmentType segment_type) {
+  static constexpr TransportList kForFiles{Transport::kIoUring};
+  static constexpr TransportList kForMemory{Transport::kShm, Transport::kRdma, Transport::kTcp};
+  return segment_type == SegmentType::kFile ? kForFiles : kForMemory;
 }
 
 }  // namespace tent

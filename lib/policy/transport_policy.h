@@ -64,6 +64,6 @@ const TransportPolicy* findTransportPolicy(const std::vector<TransportPolicy>& p
                                            std::string_view name);
 
 // What is authorized where no entry says: memory shm, rdma, tcp; files io_uring.
-TransportList defaultTransports(SegmentType segment_type);
+const TransportList& defaultTransports(SegmentType segment_type);
 
 }  // namespace tent

@@ -80,7 +80,7 @@ void normalizeAndResolve(benchmark::State& state) {
   shape.length = fields.length;
   TransportSet built;
   for (Transport transport : {Transport::kShm, Transport::kTcp, Transport::kRdma}) built.add(transport);
-  const PolicyName tenant("llm-serving");
+  const Tenant tenant(PolicyName("llm-serving"), config.policies);
   for (auto _ : state) {
     RequestedIntent requested;
     EffectivePolicy effective;

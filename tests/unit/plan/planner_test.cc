@@ -54,8 +54,8 @@ struct Setup {
   PlanOutcome run() {
     shape.length = requested.length;
     shape.same_machine = environment.same_machine;
-    REQUIRE_FALSE(resolve(requested, shape, PolicyName("default"), policies, environment.built, ValidationMode::kStrict,
-                          effective));
+    REQUIRE_FALSE(resolve(requested, shape, Tenant(PolicyName("default"), policies), policies, environment.built,
+                          ValidationMode::kStrict, effective));
     return makePlan(requested, effective, shape, policies, settings, environment);
   }
 };

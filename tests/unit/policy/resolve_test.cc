@@ -36,7 +36,7 @@ struct Setup {
   }
   Error run() {
     requested.downgrades = {};
-    return resolve(requested, shape, PolicyName("default"), policies, builtSet(), mode, effective);
+    return resolve(requested, shape, Tenant(PolicyName("default"), policies), policies, builtSet(), mode, effective);
   }
 };
 
