@@ -36,6 +36,10 @@ Error nullArgument(const char* name) {
   return {Reason::kNullEntries, Field::kNone, -1, {}, fmt::format("{} is NULL", name)};
 }
 
+Error nullEntries() {
+  return {Reason::kNullEntries, Field::kEntries, -1, {}, {}};
+}
+
 Error copyText(const std::string& text, char* buffer, size_t size) {
   if (buffer == nullptr) return nullArgument("the buffer");
   const size_t fits = size == 0 ? 0 : std::min(text.size(), size - 1);

@@ -14,6 +14,7 @@ namespace tent::abi {
 
 // A pointer that is needed and was NULL. The API has no reason of its own for it: null_entries for arrays and outputs.
 Error nullArgument(const char* name);
+Error nullEntries();
 
 // Copies a text and its NUL. Too short a buffer gets what fits, terminated, and is an error that says what was needed.
 Error copyText(const std::string& text, char* buffer, size_t size);

@@ -49,7 +49,8 @@ void RequestList::readLegacy(const tent_request_t* entries, size_t count) {
   }
 }
 
-void RequestList::readV1(const void* entries, size_t count, size_t entry_stride, uint32_t schema_version) {
+void RequestList::readV1(const void* entries, size_t count, size_t entry_stride, uint32_t schema_version,
+                         Surface surface) {
   storage_.requests.resize(count);
   const auto* bytes = static_cast<const std::byte*>(entries);
   EntryV1 entry;
@@ -59,6 +60,7 @@ void RequestList::readV1(const void* entries, size_t count, size_t entry_stride,
     }
     bytes += entry_stride;
     request.fields = entry.fields;
+    request.fields.surface = surface;
     request.source = entry.source;
     request.target = entry.target_id;
   }

@@ -24,7 +24,8 @@ class RequestList {
   // Both read `count` entries, which are there. Each is copied out of the caller's memory once.
   void readLegacy(const tent_request_t* entries, size_t count);
   // What an entry's layout is wrong in becomes its request's turn in the order of errors. checkEntries has passed.
-  void readV1(const void* entries, size_t count, size_t entry_stride, uint32_t schema_version);
+  void readV1(const void* entries, size_t count, size_t entry_stride, uint32_t schema_version,
+              Surface surface = Surface::kV1);
 
   std::span<const Request> requests() const;
 

@@ -1,4 +1,5 @@
-// The C API: what requests would get.
+// The C API: what requests mean, and what they would get.
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -10,6 +11,7 @@
 #include "base/clock.h"
 #include "config/environment_reader.h"
 #include "intent/entry.h"
+#include "intent/normalize.h"
 #include "report/result_json.h"
 
 using namespace tent;
@@ -19,6 +21,45 @@ namespace {
 
 constexpr tent_explain_options_t kExplainDefaults = TENT_EXPLAIN_OPTIONS_INIT;
 constexpr size_t kExplainOptionsMinimum = offsetof(tent_explain_options_t, now_ns);
+constexpr size_t kNormalizedMinimum = offsetof(tent_normalized_intent_t, intent_type);
+
+// unknown_flags, as for the mode.
+tl::expected<Surface, Error> readSurface(int32_t surface) {
+  switch (surface) {
+    case TENT_SURFACE_V1: return Surface::kV1;
+    case TENT_SURFACE_CPP: return Surface::kCpp;
+    case TENT_SURFACE_PYTHON: return Surface::kPython;
+    default:
+      return tl::unexpected(
+          Error{Reason::kUnknownFlags, Field::kFlags, -1, int64_t{surface}, "the surface is none of TENT_SURFACE_*"});
+  }
+}
+
+uint64_t nowOr(uint64_t now_ns) {
+  return now_ns == 0 ? monotonicNowNs() : now_ns;
+}
+
+tent_normalized_intent_t normalizedOf(const RequestedIntent& intent) {
+  tent_normalized_intent_t whole{};
+  whole.opcode = static_cast<int32_t>(intent.opcode);
+  whole.intent_type = static_cast<int32_t>(intent.intent_type);
+  whole.requested_priority = static_cast<int32_t>(intent.priority);
+  whole.transport_hint = static_cast<int32_t>(intent.transport_hint);
+  whole.deadline_state = static_cast<int32_t>(intent.deadline.state);
+  whole.deadline_ns = intent.deadline.deadline_ns;
+  whole.remaining_ns = intent.deadline.remaining_ns;
+  whole.target_offset = intent.target_offset;
+  whole.length = intent.length;
+  whole.flags = intent.flags;
+  const std::string_view name = intent.policy_name.view();
+  std::copy(name.begin(), name.end(), whole.policy_name);
+  for (const Downgrade& downgrade : intent.downgrades) {
+    whole.downgrades[whole.downgrade_count++] = {
+        static_cast<int32_t>(downgrade.field), static_cast<int32_t>(downgrade.reason) + 1,
+        static_cast<int64_t>(downgrade.from), static_cast<int64_t>(downgrade.to)};
+  }
+  return whole;
+}
 
 tl::expected<Environment, Error> readEnvironmentText(const char* text) {
   FaultList faults("environment");
@@ -30,6 +71,38 @@ tl::expected<Environment, Error> readEnvironmentText(const char* text) {
 
 }  // namespace
 
+extern "C" {
+
+int tent_normalize_request(const void* entry, size_t entry_stride, uint32_t schema_version, int32_t mode,
+                           uint64_t now_ns, tent_normalized_intent_t* out) {
+  return call([&]() -> SubmitFailure {
+    if (out == nullptr) return failureOf(nullArgument("out"));
+    if (out->struct_size < kNormalizedMinimum) {
+      return failureOf(Error{Reason::kStructSizeTooSmall, Field::kStructSize, -1, uint64_t{out->struct_size},
+                             "set it to sizeof(tent_normalized_intent_t)"});
+    }
+    const auto checks = readMode(mode, std::nullopt);
+    if (!checks) return failureOf(checks.error());
+    if (entry == nullptr) return failureOf(nullEntries());
+    if (Error error = checkEntries(entry, 1, entry_stride, schema_version)) return failureOf(std::move(error));
+    EntryV1 decoded;
+    Error error = decodeEntryV1(entry, entry_stride, schema_version, decoded);
+    RequestedIntent intent;
+    if (!error) {
+      decoded.fields.has_source = decoded.source != nullptr;
+      error = normalizeRequest(decoded.fields, *checks, nowOr(now_ns), intent);
+    }
+    if (error) {
+      error.index = 0;
+      return {std::move(error), 1};
+    }
+    tent_normalized_intent_t whole = normalizedOf(intent);
+    whole.struct_size = out->struct_size;
+    std::memcpy(out, &whole, std::min<size_t>(out->struct_size, sizeof whole));
+    return {};
+  });
+}
+
 int tent_explain_requests(tent_engine_t engine, const void* entries, size_t count, size_t entry_stride,
                           uint32_t schema_version, const tent_explain_options_t* given, char* buf, size_t* len) {
   return callOn(engine, [&](Engine& on) -> Error {
@@ -38,7 +111,10 @@ int tent_explain_requests(tent_engine_t engine, const void* entries, size_t coun
     if (!options) return std::move(options.error());
     const auto mode = readMode(options->mode, on.config().validation_mode);
     if (!mode) return mode.error();
-    if (count > 0 && entries == nullptr) return {Reason::kNullEntries, Field::kEntries, -1, {}, {}};
+    const auto surface = readSurface(options->surface);
+    if (!surface) return surface.error();
+    if (options->reserved != 0) return {Reason::kReservedNonzero, Field::kNone, -1, uint64_t{options->reserved}, {}};
+    if (count > 0 && entries == nullptr) return nullEntries();
     std::optional<Environment> environment;
     if (options->environment != nullptr) {
       auto read = readEnvironmentText(options->environment);
@@ -48,10 +124,10 @@ int tent_explain_requests(tent_engine_t engine, const void* entries, size_t coun
     RequestList list;
     if (count > 0) {
       if (Error error = checkEntries(entries, count, entry_stride, schema_version)) return error;
-      list.readV1(entries, count, entry_stride, schema_version);
+      list.readV1(entries, count, entry_stride, schema_version, *surface);
     }
 
-    const uint64_t now_ns = options->now_ns == 0 ? monotonicNowNs() : options->now_ns;
+    const uint64_t now_ns = nowOr(options->now_ns);
     const Redactor redactor(Redaction::kDefault);
     std::string text;
     JsonWriter json(text);
@@ -89,3 +165,5 @@ int tent_explain_requests(tent_engine_t engine, const void* entries, size_t coun
     return {};
   });
 }
+
+}  // extern "C"

@@ -1,10 +1,12 @@
 // The layouts and numbers of the C header, as the library and its callers must agree on them. Nothing here may change
 // once it has been released; what is new comes behind.
 #include <cstddef>
+#include <type_traits>
 
 #include "abi/result.h"
 #include "engine/engine.h"
 #include "intent/entry.h"
+#include "intent/request.h"
 #include "intent/values.h"
 #include "tent/transfer_engine.h"
 
@@ -44,7 +46,9 @@ static_assert(!kLp64 || sizeof(tent_memory_options) == 344);
 static_assert(!kLp64 || sizeof(tent_nic_load_stat) == 80);
 static_assert(!kLp64 || sizeof(tent_result) == 568);
 static_assert(!kLp64 || sizeof(tent_submit_options) == 24);
-static_assert(!kLp64 || sizeof(tent_explain_options) == 24);
+static_assert(!kLp64 || sizeof(tent_explain_options) == 32);
+static_assert(sizeof(tent_downgrade) == 24);
+static_assert(!kLp64 || sizeof(tent_normalized_intent) == 392);
 
 template <typename Enum>
 constexpr bool equals(Enum value, int number) {
@@ -59,6 +63,14 @@ static_assert(equals(RequestedPriority::kLow, TENT_PRIORITY_LOW));
 static_assert(equals(Transport::kRdma, TRANSPORT_RDMA) && equals(Transport::kShm, TRANSPORT_SHM));
 static_assert(equals(Transport::kTcp, TRANSPORT_TCP) && equals(Transport::kMpcomm, TRANSPORT_MPCOMM));
 static_assert(equals(ValidationMode::kStrict, TENT_MODE_STRICT) && equals(ValidationMode::kCompat, TENT_MODE_COMPAT));
+static_assert(equals(DeadlineState::kNone, TENT_DEADLINE_NONE) &&
+              equals(DeadlineState::kExpired, TENT_DEADLINE_EXPIRED));
+static_assert(equals(DowngradeReason::kUnknownIntentType, TENT_DOWNGRADE_UNKNOWN_INTENT_TYPE - 1));
+static_assert(equals(DowngradeReason::kTailIgnored, TENT_DOWNGRADE_TAIL_IGNORED - 1));
+static_assert(equals(Surface::kV1, TENT_SURFACE_V1) && equals(Surface::kCpp, TENT_SURFACE_CPP));
+static_assert(equals(Surface::kPython, TENT_SURFACE_PYTHON));
+static_assert(kDowngradeReasonCount <= std::extent_v<decltype(tent_normalized_intent::downgrades)>);
+static_assert(sizeof(tent_normalized_intent::policy_name) == kPolicyNameMax + 1);
 static_assert(equals(TaskState::kWaiting, STATUS_WAITING) && equals(TaskState::kFailed, STATUS_FAILED));
 static_assert(equals(Permission::kGlobalReadWrite, PERM_GLOBAL_READ_WRITE));
 static_assert(kLocalSegment == LOCAL_SEGMENT_ID);

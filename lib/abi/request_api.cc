@@ -27,10 +27,6 @@ SubmitFailure outcomeOf(tl::expected<void, SubmitFailure> submitted) {
   return submitted ? SubmitFailure{} : std::move(submitted.error());
 }
 
-Error nullEntries() {
-  return {Reason::kNullEntries, Field::kEntries, -1, {}, {}};
-}
-
 // A submit of v1; reason kNone: it was accepted.
 SubmitFailure submitV1(Engine& on, tent_batch_id_t batch, const EntryArray& array, const tent_submit_options_t* given,
                        bool notify) {

@@ -158,6 +158,7 @@ class Engine {
 
   // Registers the application's memory, which must stay mapped until it is unregistered. Registering the same range
   // again with the same options, or a range of allocated memory, changes nothing; each unregister undoes one register.
+  // To unregister, 0 bytes stand for the registration that begins at the address.
   // registration_failed: another range overlaps, or other options.
   Error registerMemory(void* address, uint64_t bytes, const MemoryOptions& options = {});
   Error unregisterMemory(void* address, uint64_t bytes);

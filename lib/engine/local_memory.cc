@@ -140,7 +140,7 @@ Error LocalMemory::unregisterRange(void* address, uint64_t bytes) {
   Registration* there = it == by_base_.end() ? nullptr : &by_base_.at(it->first);
   const bool allocated = there != nullptr && there->shared != nullptr;
   const bool matches = there != nullptr && (allocated ? bytes <= there->length - (base - it->first) && there->count > 1
-                                                      : it->first == base && there->length == bytes);
+                                                      : it->first == base && (bytes == 0 || there->length == bytes));
   if (!matches) return registrationError("this range is not registered");
   if (--there->count > 0) return {};
   withdraw(*there);

@@ -1,5 +1,7 @@
 // What the C API does: transfers, explanations, discovery, and what deployed libraries got wrong.
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -57,6 +59,77 @@ TEST_CASE("a batch's descriptor becomes readable when its tasks have ended") {
   CHECK(tent_free_batch(two.initiator, two.batch) == 0);
   CHECK(tent_free_batch(two.initiator, two.batch) == -1);
   CHECK(std::string(lastError().reason_name) == "bad_batch");
+}
+
+TEST_CASE("a request is normalized without an engine, as far as the caller's struct goes") {
+  char memory[64];
+  tent_request_v1_t request = TENT_REQUEST_V1_INIT;
+  request.source = memory;
+  request.length = sizeof memory;
+  request.intent_type = TENT_INTENT_MIGRATION;
+  request.deadline_ns = 1'500;
+  request.policy_name = "bulk";
+  request.flags = uint64_t{1} << 63;
+  tent_normalized_intent_t intent{};
+  intent.struct_size = sizeof intent;
+  REQUIRE(tent_normalize_request(&request, sizeof request, 1, TENT_MODE_CONFIGURED, 1'000, &intent) == TENT_OK);
+  CHECK(intent.struct_size == sizeof intent);
+  CHECK(intent.intent_type == TENT_INTENT_MIGRATION);
+  CHECK(intent.deadline_state == TENT_DEADLINE_PENDING);
+  CHECK(intent.remaining_ns == 500);
+  CHECK(std::string(intent.policy_name) == "bulk");
+  REQUIRE(intent.downgrade_count == 1);
+  CHECK(intent.downgrades[0].field == TENT_FIELD_FLAGS);
+  CHECK(intent.downgrades[0].reason == TENT_DOWNGRADE_FLAGS_IGNORED);
+
+  // A caller from before `policy_name`, and one whose struct this library must not write past.
+  tent_normalized_intent_t shorter{};
+  shorter.struct_size = offsetof(tent_normalized_intent_t, policy_name);
+  REQUIRE(tent_normalize_request(&request, sizeof request, 1, TENT_MODE_STRICT, 1'000, &shorter) == TENT_OK);
+  CHECK(shorter.length == 64);
+  CHECK(shorter.policy_name[0] == '\0');
+  shorter.struct_size = 4;
+  CHECK(tent_normalize_request(&request, sizeof request, 1, TENT_MODE_STRICT, 0, &shorter) ==
+        TENT_ERROR_INVALID_LAYOUT);
+
+  const tent_normalized_intent_t before = intent;
+  const auto refusal = [&](size_t stride, uint32_t schema, int32_t mode) {
+    CHECK(tent_normalize_request(&request, stride, schema, mode, 1'000, &intent) != TENT_OK);
+    CHECK(std::memcmp(&intent, &before, sizeof intent) == 0);
+    return std::string(lastError().reason_name);
+  };
+  CHECK(refusal(40, 1, TENT_MODE_STRICT) == "stride_too_small");
+  CHECK(refusal(sizeof request, 2, TENT_MODE_STRICT) == "schema_unknown");
+  CHECK(refusal(sizeof request, 1, 7) == "unknown_flags");
+  request.struct_size = 60;
+  CHECK(refusal(sizeof request, 1, TENT_MODE_STRICT) == "struct_size_splits_field");
+  request.struct_size = sizeof request;
+  request.reserved0 = 1;
+  CHECK(refusal(sizeof request, 1, TENT_MODE_COMPAT) == "reserved_nonzero");
+  CHECK(lastError().index == 0);
+  CHECK(lastError().failing == 1);
+}
+
+TEST_CASE("an explanation names the interface that it was asked by") {
+  TwoCEngines two;
+  const tent_request_v1_t request = two.request(OPCODE_READ);
+  tent_explain_options_t options = TENT_EXPLAIN_OPTIONS_INIT;
+  const auto explain = [&] {
+    char text[8192];
+    size_t size = sizeof text;
+    const int code = tent_explain_requests(two.initiator, &request, 1, sizeof request, 1, &options, text, &size);
+    return code == TENT_OK ? std::string(text) : std::string(lastError().reason_name);
+  };
+  CHECK(explain().find("\"surface\":\"v1\"") != std::string::npos);
+  options.surface = TENT_SURFACE_PYTHON;
+  CHECK(explain().find("\"surface\":\"python\"") != std::string::npos);
+  options.surface = 1;  // legacy requests are not explained as v1
+  CHECK(explain() == "unknown_flags");
+  options.struct_size = offsetof(tent_explain_options_t, surface);  // from before there was one
+  CHECK(explain().find("\"surface\":\"v1\"") != std::string::npos);
+  options = TENT_EXPLAIN_OPTIONS_INIT;
+  options.reserved = 1;
+  CHECK(explain() == "reserved_nonzero");
 }
 
 TEST_CASE("one invalid entry at each position of a batch of 64 is named, and nothing has moved") {

@@ -148,6 +148,14 @@ TEST_CASE("NULL for what is needed is refused, and NULL to what frees is nothing
   CHECK(tent_explain_requests(e, nullptr, 1, 88, 1, nullptr, nullptr, &size) == TENT_ERROR_INVALID_ARGUMENT);
   CHECK(tent_explain_requests(e, nullptr, 0, 88, 1, nullptr, nullptr, nullptr) == TENT_ERROR_INVALID_ARGUMENT);
   CHECK(tent_batch_fd(e, two.batch, nullptr) == TENT_ERROR_INVALID_ARGUMENT);
+  const tent_request_v1_t request = two.request(OPCODE_READ);
+  tent_normalized_intent_t intent{};
+  intent.struct_size = sizeof intent;
+  CHECK(tent_normalize_request(&request, sizeof request, 1, TENT_MODE_STRICT, 0, nullptr) ==
+        TENT_ERROR_INVALID_ARGUMENT);
+  CHECK(tent_normalize_request(nullptr, sizeof request, 1, TENT_MODE_STRICT, 0, &intent) ==
+        TENT_ERROR_INVALID_ARGUMENT);
+  CHECK(intent.length == 0);
   CHECK(tent_last_error(nullptr) == TENT_ERROR_INVALID_ARGUMENT);
   CHECK(tent_deadline_after_ns(1, nullptr) == TENT_ERROR_INVALID_ARGUMENT);
   CHECK(address == nullptr);

@@ -174,6 +174,7 @@ int tent_register_memory_ex(tent_engine_t engine, void* addr, size_t size, tent_
 int tent_register_memory_batch(tent_engine_t engine, void** addrs, size_t* sizes, size_t count, int permission);
 int tent_register_memory_batch_ex(tent_engine_t engine, void** addrs, size_t* sizes, size_t count,
                                   tent_memory_options_t* options);
+/* `size` 0: what was registered at `addr`, whatever its size. */
 int tent_unregister_memory(tent_engine_t engine, void* addr, size_t size);
 int tent_unregister_memory_batch(tent_engine_t engine, void** addrs, size_t* sizes, size_t count);
 
@@ -220,6 +221,24 @@ int tent_get_nic_load_stats(tent_engine_t engine, tent_nic_load_stat_t* stats, s
 #define TENT_PRIORITY_HIGH 1
 #define TENT_PRIORITY_MEDIUM 2
 #define TENT_PRIORITY_LOW 3
+
+#define TENT_DEADLINE_NONE 0
+#define TENT_DEADLINE_PENDING 1
+#define TENT_DEADLINE_EXPIRED 2 /* kept and reported, never extended */
+
+/* What compatibility mode changed in a request instead of refusing it. */
+#define TENT_DOWNGRADE_UNKNOWN_INTENT_TYPE 1 /* to TENT_INTENT_UNSPEC */
+#define TENT_DOWNGRADE_UNKNOWN_PRIORITY 2    /* to TENT_PRIORITY_UNSPEC */
+#define TENT_DOWNGRADE_POLICY_UNKNOWN 3
+#define TENT_DOWNGRADE_POLICY_UNAUTHORIZED 4
+#define TENT_DOWNGRADE_PRIORITY_ABOVE_CONTRACT 5
+#define TENT_DOWNGRADE_FLAGS_IGNORED 6 /* bits 32-63 */
+#define TENT_DOWNGRADE_TAIL_IGNORED 7  /* `from` is the entry's struct_size */
+
+/* Through which interface a request came, as result objects name it. */
+#define TENT_SURFACE_V1 0
+#define TENT_SURFACE_CPP 2
+#define TENT_SURFACE_PYTHON 3
 
 #define TENT_MODE_CONFIGURED (-1) /* `validation_mode` of the engine's configuration, else strict */
 #define TENT_MODE_STRICT 0
@@ -390,11 +409,42 @@ struct tent_explain_options {
   int32_t mode;            /* TENT_MODE_* */
   uint64_t now_ns;         /* the time to decide at; 0: now */
   const char* environment; /* JSON of an environment to plan against; NULL: this machine and the target as it is */
+  int32_t surface;         /* TENT_SURFACE_*: for those who build an interface of their own on this one */
+  uint32_t reserved;       /* 0 */
 };
 typedef struct tent_explain_options tent_explain_options_t;
 
 #define TENT_EXPLAIN_OPTIONS_INIT \
-  { sizeof(struct tent_explain_options), TENT_MODE_CONFIGURED, 0u, NULL }
+  { sizeof(struct tent_explain_options), TENT_MODE_CONFIGURED, 0u, NULL, TENT_SURFACE_V1, 0u }
+
+struct tent_downgrade {
+  int32_t field;  /* TENT_FIELD_* */
+  int32_t reason; /* TENT_DOWNGRADE_* */
+  int64_t from;   /* the number given; 0 for a name */
+  int64_t to;
+};
+typedef struct tent_downgrade tent_downgrade_t;
+
+/* What a request means once it was checked, before any contract or target was asked (RFC "Transfer Intent v1 semantic
+ * model"). Refers to no memory of the caller's. */
+struct tent_normalized_intent {
+  uint32_t struct_size; /* in: sizeof(struct tent_normalized_intent) */
+  int32_t opcode;
+  int32_t intent_type;
+  int32_t requested_priority;
+  int32_t transport_hint;
+  int32_t deadline_state; /* TENT_DEADLINE_* */
+  uint64_t deadline_ns;   /* CLOCK_MONOTONIC; 0: none */
+  uint64_t remaining_ns;  /* 0: none, or expired */
+  uint64_t target_offset;
+  uint64_t length;
+  uint64_t flags;
+  char policy_name[128]; /* "": none */
+  uint32_t reserved;     /* 0 */
+  uint32_t downgrade_count;
+  struct tent_downgrade downgrades[8];
+};
+typedef struct tent_normalized_intent tent_normalized_intent_t;
 
 /* major << 16 | minor, of the library. A minor version only adds. */
 uint32_t tent_get_api_version(void);
@@ -414,6 +464,12 @@ int tent_submit_requests_notif(tent_engine_t engine, tent_batch_id_t batch, cons
 int tent_submit_requests_ex(tent_engine_t engine, tent_batch_id_t batch, const void* entries, size_t count,
                             size_t entry_stride, uint32_t schema_version, const tent_submit_options_t* options,
                             tent_result_t* result);
+
+/* Checks one entry as tent_submit_requests does, as far as no engine is needed: its layout, its fields and its
+ * deadline, in the same order and with the same errors. `mode`: TENT_MODE_*, where TENT_MODE_CONFIGURED is strict;
+ * `now_ns`: the time to check at; 0: now. */
+int tent_normalize_request(const void* entry, size_t entry_stride, uint32_t schema_version, int32_t mode,
+                           uint64_t now_ns, tent_normalized_intent_t* out);
 
 /* The error of this thread's last call that had one. Names the entry, where one was to blame. */
 int tent_last_error(tent_result_t* result);
