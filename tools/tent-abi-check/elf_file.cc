@@ -158,6 +158,10 @@ class Reader {
     for (int i = 0; data != nullptr; ++i) {
       GElf_Dyn entry;
       if (gelf_getdyn(data, i, &entry) == nullptr || entry.d_tag == DT_NULL) return;
+      if (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE) != 0 && kind_ == ElfKind::kLibrary) {
+        error_ = "is a program, not a shared library";
+        return;
+      }
       if (entry.d_tag != DT_SONAME && entry.d_tag != DT_NEEDED) continue;
       const char* text = elf_strptr(elf_.get(), header.sh_link, entry.d_un.d_val);
       if (text == nullptr) {
@@ -207,6 +211,8 @@ class Reader {
       error_ = "has no dynamic symbols: it is malformed, or linked statically";
       return;
     }
+    // What a program defines is copied from libraries, with their versions; nobody links with it.
+    if (kind_ == ElfKind::kProgram) return;
     Elf_Data* versions = versions_ == nullptr ? nullptr : elf_getdata(versions_, nullptr);
     const size_t count = std::min<size_t>(header.sh_size / header.sh_entsize, kMaxSymbols);
     for (size_t i = 1; i < count && error_.empty(); ++i) {

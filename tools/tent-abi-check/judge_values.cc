@@ -165,7 +165,7 @@ void judgeFunctions(const Description& was, const Description& now, std::vector<
   for (const AbiFunction& old : was.functions) {
     if (const AbiFunction* same = findNamed(now.functions, old.name)) {
       judgePrototype(old, *same, to);
-    } else if (old.is_inline || findNamed(now.symbols, old.name) != nullptr) {
+    } else if (old.is_inline ? now.constants_missing.empty() : findNamed(now.symbols, old.name) != nullptr) {
       to.add(Verdict::kBreaks, "declaration_removed", "function " + old.name, prototypeText(old), "",
              fmt::format("{} is not in the header any more", old.name), {false, false, true});
     }
