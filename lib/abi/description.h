@@ -24,8 +24,8 @@
 #define TENT_ABI_DESCRIPTION_PLACE \
   __attribute__((section(TENT_ABI_DESCRIPTION_SECTION), visibility("hidden"), used, aligned(8)))
 
-struct tent_abi_description_header {
-  char magic[8]; /* not terminated */
+struct tent_abi_description_header { /* NOLINT(readability-identifier-naming): a name of C */
+  char magic[8];                     /* not terminated */
   uint32_t count;
   uint32_t text_bytes;
 };

@@ -147,7 +147,7 @@ MISBEHAVIOURS = {
     "notifications of v1 that are never sent": (
         "abi/request_api.cc", [("return outcomeOf(on.submit(batch, list.requests(), *mode, notification ? &*notification : nullptr));",
                                 "return outcomeOf(on.submit(batch, list.requests(), *mode, nullptr));")],
-        "notifications.parity", "still running after 2 s"),
+        "notifications.parity", "still running after 5 s"),
     "a legacy error that is not -1": (
         "abi/request_api.cc", [("  return legacyCallOn(engine, [&](Engine& on) -> SubmitFailure {",
                                 "  return callOn(engine, [&](Engine& on) -> SubmitFailure {")],
@@ -277,7 +277,7 @@ class Interface(Case):
 class Behaviour(Case):
     def run_changed(self, number, source, edits):
         library = self.copy(f"changed-{number}").build_real(source, edits)
-        return self.check(library, "--baseline", BASELINE, "--timeout", "2", "--format", "json")
+        return self.check(library, "--baseline", BASELINE, "--timeout", "5", "--format", "json")
 
     def test_each_misbehaviour_is_caught_and_named(self):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -83,7 +83,7 @@ class Files(Case):
             self.assertEqual(result.returncode, 3, f"{end} bytes: {result.stderr}")
             self.assertEqual(result.stdout, "")
 
-    def test_a_library_with_wrong_bytes_is_never_called_compatible_by_accident(self):
+    def test_a_library_with_wrong_bytes_does_not_crash_the_tool(self):
         whole = bytearray(self.copy().build_stub().read_bytes())
         generator = random.Random(2)
         broken = self.root / "broken.so"
@@ -274,6 +274,11 @@ class Output(Case):
             run_report = self.check(LIBRARY, *arguments)
             self.assertEqual(run_report.returncode, 0, run_report.stderr)
         valid(json.loads(self.check(LIBRARY, "--format", "json").stdout), "abi-report")
+
+    def test_a_library_is_the_file_of_that_name_and_none_that_the_loader_finds(self):
+        for arguments in (["dump", LIBRARY.name], [LIBRARY.name, "-q"], ["diff", BASELINE, LIBRARY.name]):
+            result = self.check(*arguments, cwd=LIBRARY.parent, env=environment(LD_LIBRARY_PATH=""))
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def test_layout_shows_the_numbers_of_the_header(self):
         text = self.check("layout").stdout

@@ -10,7 +10,7 @@
 namespace tent::tool {
 namespace {
 
-constexpr uint64_t kTimeoutNs = 120'000'000'000;
+constexpr uint64_t kTimeoutNs = 600'000'000'000;  // a library with all of its debug information takes minutes
 constexpr const char* kProgram = "abidw";
 
 ChildCall callOf(std::vector<std::string> words) {

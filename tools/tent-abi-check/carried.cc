@@ -11,7 +11,8 @@
 #include "base/text.h"
 
 // In this program by the same object that is in libtent.so.
-extern "C" const tent_abi_description_header tent_abi_description;
+extern "C" const tent_abi_description_header
+    tent_abi_description;  // NOLINT(readability-identifier-naming): a name of C
 
 namespace tent::tool {
 namespace {

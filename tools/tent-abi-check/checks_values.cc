@@ -50,8 +50,8 @@ std::string reservedFields(const Api& api) {
 }
 
 struct WrongValue {
-  const char* what;
-  void (*spoil)(tent_request_v1_t& request);
+  const char* what = "";
+  void (*spoil)(tent_request_v1_t& request) = nullptr;
   Refusal expected;
 };
 

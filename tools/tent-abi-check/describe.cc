@@ -87,7 +87,7 @@ void takeTypes(Description& into, HeaderTypes types) {
 }
 
 std::string probe(const ElfFile& library, Description& into) {
-  ChildCall call{{ownProgram(), kProbeCommand, library.path}, {}, kProbeTimeoutNs};
+  ChildCall call{{ownProgram(), kProbeCommand, loadablePath(library)}, {}, kProbeTimeoutNs};
   if (const std::string runtimes = sanitizerRuntimes(library); !runtimes.empty()) {
     call.environment.emplace_back("LD_PRELOAD", runtimes);
   }

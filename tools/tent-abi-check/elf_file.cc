@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -277,6 +278,11 @@ tl::expected<ElfFile, std::string> readElfFile(const std::string& path, ElfKind 
   file.path = path;
   if (const std::string error = Reader(*bytes, file, kind).read(); !error.empty()) return wrong(error);
   return file;
+}
+
+std::string loadablePath(const ElfFile& library) {
+  std::error_code error;
+  return std::filesystem::absolute(library.path, error).string();
 }
 
 bool looksLikeElf(const std::string& path) {

@@ -33,6 +33,9 @@ enum class ElfKind : uint8_t { kLibrary, kProgram };
 // The error is a sentence that names the file. A program needs to be one that loads libraries.
 tl::expected<ElfFile, std::string> readElfFile(const std::string& path, ElfKind kind = ElfKind::kLibrary);
 
+// The path as the loader takes it for one: it looks elsewhere for a name without a slash.
+std::string loadablePath(const ElfFile& library);
+
 // Whether the file begins as ELF files do. False too where it cannot be read.
 bool looksLikeElf(const std::string& path);
 

@@ -62,7 +62,7 @@ bool readOutcome(const std::string& output, Check& check) {
 }
 
 Check runOne(const BehaviourCheck& one, const ElfFile& library, const BehaviourOptions& options, bool& interrupted) {
-  ChildCall call{{ownProgram(), kCheckCommand, one.name, library.path}, {}, options.timeout_ns};
+  ChildCall call{{ownProgram(), kCheckCommand, one.name, loadablePath(library)}, {}, options.timeout_ns};
   if (const std::string runtimes = sanitizerRuntimes(library); !runtimes.empty()) {
     call.environment.emplace_back("LD_PRELOAD", runtimes);
   }

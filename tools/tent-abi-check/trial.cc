@@ -72,9 +72,9 @@ Trial::~Trial() {
   api.tent_destroy_engine(target);
 }
 
-tent_request_v1_t Trial::request(size_t offset, size_t length) {
-  tent_request_v1_t out = TENT_REQUEST_V1_INIT;
-  out.opcode = OPCODE_WRITE;
+template <typename Request>
+Request Trial::between(Request out, int opcode, size_t offset, size_t length) {
+  out.opcode = opcode;
   out.source = local.data() + offset;
   out.target_id = segment;
   out.target_offset = reinterpret_cast<uintptr_t>(remote) + offset;
@@ -82,14 +82,12 @@ tent_request_v1_t Trial::request(size_t offset, size_t length) {
   return out;
 }
 
+tent_request_v1_t Trial::request(size_t offset, size_t length) {
+  return between(tent_request_v1_t TENT_REQUEST_V1_INIT, OPCODE_WRITE, offset, length);
+}
+
 tent_request_t Trial::legacy(int opcode, size_t offset, size_t length) {
-  tent_request_t out{};
-  out.opcode = opcode;
-  out.source = local.data() + offset;
-  out.target_id = segment;
-  out.target_offset = reinterpret_cast<uintptr_t>(remote) + offset;
-  out.length = length;
-  return out;
+  return between(tent_request_t{}, opcode, offset, length);
 }
 
 int Trial::submit(const void* entries, size_t count, size_t stride, uint32_t schema) {

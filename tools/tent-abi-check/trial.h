@@ -18,8 +18,8 @@ void require(bool met, const std::string& otherwise);
 
 // Refusals: what a call must give, by the constants of the header.
 struct Refusal {
-  int code;
-  int reason;
+  int code = TENT_OK;
+  int reason = TENT_REASON_NONE;
   int field = -1;  // TENT_FIELD_*; -1: any
 };
 // `what` is what was done, as in "a stride of 47".
@@ -60,6 +60,10 @@ class Trial {
   bool arrived(size_t offset, size_t length) const;
   // Nothing has moved and no task exists.
   void requireUntouched(const std::string& after);
+
+ private:
+  template <typename Request>
+  Request between(Request out, int opcode, size_t offset, size_t length);
 };
 
 // Memory that ends where the next page cannot be read.
