@@ -50,11 +50,11 @@ std::string nameOfMachine(GElf_Half machine) {
 }
 
 tl::expected<std::string, std::string> readBytes(const std::string& path) {
-  const auto systemError = [] { return tl::unexpected(std::generic_category().message(errno)); };
+  const auto system_error = [] { return tl::unexpected(std::generic_category().message(errno)); };
   const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd) return systemError();
+  if (!fd) return system_error();
   struct stat status {};
-  if (fstat(fd.get(), &status) != 0) return systemError();
+  if (fstat(fd.get(), &status) != 0) return system_error();
   if (!S_ISREG(status.st_mode)) return tl::unexpected(std::string("is not a regular file"));
   if (status.st_size == 0) return tl::unexpected(std::string("is empty"));
   if (status.st_size > kMaxBytes) return tl::unexpected(std::string("is over 2 GiB"));
@@ -63,7 +63,7 @@ tl::expected<std::string, std::string> readBytes(const std::string& path) {
   while (have < bytes.size()) {
     const ssize_t got = read(fd.get(), bytes.data() + have, bytes.size() - have);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return systemError();
+    if (got < 0) return system_error();
     if (got == 0) break;
     have += static_cast<size_t>(got);
   }
