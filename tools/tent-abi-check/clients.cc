@@ -92,6 +92,7 @@ MatrixCell runClient(const ClientProgram& client, const ClientLibrary& with, uin
   std::string why = lastLine(end.errors);
   if (const size_t at = why.rfind(": "); isRefusedByLoader(end) && at != std::string::npos) why = why.substr(at + 2);
   if (isRefusedByLoader(end)) {
+    why = why.substr(0, why.find(" (required by"));
     const bool as_it_must = !client.is_old && with.is_old;
     return {as_it_must ? Outcome::kWarn : Outcome::kFail, "is not started: " + why};
   }

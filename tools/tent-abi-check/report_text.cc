@@ -42,28 +42,35 @@ void addCheck(std::string& out, const Check& check, size_t width, const ReportSt
   if (broken) out += fmt::format("      {:<{}}  breaks {}\n", "", width, describe(check.finding->breaks));
 }
 
+constexpr size_t kMostOfCell = 60;  // what a client said is told in full with -v
+
+void endLine(std::string& out) {
+  while (out.ends_with(' ')) out.pop_back();
+  out += '\n';
+}
+
 void addMatrix(std::string& out, const Matrix& matrix, const ReportStyle& style) {
   if (matrix.clients.empty()) return;
   size_t first = 0;
   for (const std::string& client : matrix.clients) first = std::max(first, escapeForTerminal(client).size());
-  const auto textOf = [](const MatrixCell& cell) { return escapeForTerminal(cell.text); };
+  const auto text_of = [](const MatrixCell& cell) { return shorten(escapeForTerminal(cell.text), kMostOfCell); };
   out += fmt::format("\n{:<{}}", "", first);
   std::vector<size_t> widths;
   for (size_t column = 0; column < matrix.libraries.size(); ++column) {
     const std::string title = escapeForTerminal(matrix.libraries[column]);
     size_t width = title.size();
-    for (const auto& row : matrix.cells) width = std::max(width, textOf(row[column]).size() + 6);
+    for (const auto& row : matrix.cells) width = std::max(width, text_of(row[column]).size() + 6);
     widths.push_back(width);
     out += fmt::format("  {:<{}}", title, width);
   }
-  out += '\n';
+  endLine(out);
   for (size_t row = 0; row < matrix.clients.size(); ++row) {
     out += fmt::format("{:<{}}", escapeForTerminal(matrix.clients[row]), first);
     for (size_t column = 0; column < matrix.libraries.size(); ++column) {
       const MatrixCell& cell = matrix.cells[row][column];
-      out += fmt::format("  {}  {:<{}}", wordOf(cell.outcome, style), textOf(cell), widths[column] - 6);
+      out += fmt::format("  {}  {:<{}}", wordOf(cell.outcome, style), text_of(cell), widths[column] - 6);
     }
-    out += '\n';
+    endLine(out);
   }
 }
 
