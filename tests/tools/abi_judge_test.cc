@@ -60,6 +60,8 @@ TEST_CASE("what begins with struct_size may grow at its end, and nothing else ma
   now.structs[1].members.push_back(member("span", "uint64_t", "u64", 16, 8));
   now.structs[1].size = 24;
   now.macros[0].text = "{ sizeof(struct tent_grows), 0, NULL, 0u }";
+  CHECK(rules(library(), now) == Rules{"api_minor_not_raised"});
+  now.api_version = (1u << 16) + 1;
   CHECK(rules(library(), now).empty());
   now = library();
   now.structs[0].members.push_back(member("span", "uint64_t", "u64", 16, 8));

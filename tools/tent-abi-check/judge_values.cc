@@ -173,9 +173,10 @@ void judgeFunctions(const Description& was, const Description& now, std::vector<
 }
 
 void judgeVersions(const Description& was, const Description& now, std::vector<Finding>& out) {
+  // What a client can only use where the library is new enough. A struct alone is no use.
   const bool adds = std::any_of(out.begin(), out.end(), [](const Finding& finding) {
-    return finding.verdict == Verdict::kHarmless && std::string_view(finding.rule).ends_with("_added") &&
-           std::string_view(finding.rule) != "struct_added";
+    const std::string_view rule = finding.rule;
+    return rule == "symbol_added" || rule == "constant_added" || rule == "member_appended";
   });
   Findings to("version", out);
   if (was.api_version && !now.api_version) {
