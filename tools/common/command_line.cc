@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <utility>
 
 #include <unistd.h>
 
@@ -17,6 +18,21 @@ const std::map<std::string, OutputFormat> kFormats = {
     {"text", OutputFormat::kText}, {"json", OutputFormat::kJson}, {"ndjson", OutputFormat::kNdjson}};
 
 }  // namespace
+
+void addDisplayOptions(CLI::App& app, CommonOptions& options, const std::string& verbose,
+                       std::function<std::string()> version) {
+  app.add_flag("-q,--quiet", options.quiet, "No warnings and no notes");
+  app.add_flag("-v,--verbose", options.verbose, verbose);
+  // NO_COLOR refuses when it is set to anything but nothing (no-color.org).
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  options.color = !dumb && (no_color == nullptr || *no_color == '\0');
+  app.add_flag_callback(
+      "--no-color", [&options] { options.color = false; }, "No colour, also on a terminal");
+  app.set_version_flag("--version", std::move(version));
+  app.get_formatter()->column_width(34);
+}
 
 void addCommonOptions(CLI::App& app, CommonOptions& options) {
   app.add_option_function<std::string>(
@@ -42,17 +58,8 @@ void addCommonOptions(CLI::App& app, CommonOptions& options) {
          },
          "Tenant to decide for")
       ->type_name("NAME");
-  app.add_flag("-q,--quiet", options.quiet, "No warnings and no notes");
-  app.add_flag("-v,--verbose", options.verbose, "Also what is not set, and how NICs were chosen");
-  // NO_COLOR refuses when it is set to anything but nothing (no-color.org).
-  const char* no_color = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  const bool dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
-  options.color = !dumb && (no_color == nullptr || *no_color == '\0');
-  app.add_flag_callback(
-      "--no-color", [&options] { options.color = false; }, "No colour, also on a terminal");
-  app.set_version_flag("--version", versionText(app.get_name()));
-  app.get_formatter()->column_width(34);
+  addDisplayOptions(app, options, "Also what is not set, and how NICs were chosen",
+                    [name = app.get_name()] { return versionText(name); });
 }
 
 std::optional<int> parseCommandLine(CLI::App& app, int argc, char** argv, CommonOptions& options) {

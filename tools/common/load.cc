@@ -9,6 +9,19 @@
 namespace tent::tool {
 namespace {
 
+template <typename T, typename Read>
+std::optional<T> loadAs(const std::string& path, bool quiet, Read read) {
+  FaultList faults(path == "-" ? "<stdin>" : path);
+  const std::optional<JsonValue> document = loadJson(path, faults);
+  std::optional<T> value;
+  if (document) value = read(*document, faults);
+  printFaults(faults, quiet);
+  if (faults.hasErrors()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
 std::optional<JsonValue> loadJson(const std::string& path, FaultList& faults) {
   auto input = Input::open(path);
   if (!input) {
@@ -23,19 +36,6 @@ std::optional<JsonValue> loadJson(const std::string& path, FaultList& faults) {
   }
   return parseJson(*text, faults);
 }
-
-template <typename T, typename Read>
-std::optional<T> loadAs(const std::string& path, bool quiet, Read read) {
-  FaultList faults(path == "-" ? "<stdin>" : path);
-  const std::optional<JsonValue> document = loadJson(path, faults);
-  std::optional<T> value;
-  if (document) value = read(*document, faults);
-  printFaults(faults, quiet);
-  if (faults.hasErrors()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
 
 void printFaults(const FaultList& faults, bool quiet) {
   std::string text;

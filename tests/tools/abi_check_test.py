@@ -1,0 +1,381 @@
+#!/usr/bin/env python3
+"""tent-abi-check as its users meet it: what it refuses, what it prints, and clients of others.
+
+    abi_check_test.py TENT_ABI_CHECK LIBRARY BUILD_FOLDER SOURCE_DIR
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from abi_case import BASELINE, LEGACY_INCLUDE, LIBRARY, SOURCE, TOOL, Case, environment, must, run, skip_without_abidw
+
+try:
+    from jsonschema import Draft7Validator
+except ImportError:
+    Draft7Validator = None
+
+HANGS = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((constructor)) static void hang(void) {
+  const char* const mark = getenv("MARK");
+  if (mark == NULL) abort();
+  FILE* const file = fopen(mark, "w");
+  fprintf(file, "%d\\n", (int)getpid());
+  fclose(file);
+  for (;;) pause();
+}
+"""
+
+
+def valid(document, schema):
+    if Draft7Validator is None:
+        return
+    path = SOURCE / f"schemas/{schema}.schema.json"
+    Draft7Validator(json.loads(path.read_text())).validate(document)
+
+
+class Files(Case):
+    """What cannot be analysed is never called compatible."""
+
+    def assert_refused(self, path, words, code=3, commands=("run", "dump", "diff", "baseline")):
+        calls = {"run": [path], "dump": ["dump", path], "diff": ["diff", BASELINE, path],
+                 "baseline": [path, "--baseline", BASELINE]}
+        for command in commands:
+            with self.subTest(command=command, path=Path(path).name):
+                result = self.check(*calls[command])
+                self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+                self.assertIn(words, result.stderr + result.stdout)
+                self.assertNotRegex(result.stdout, r"(?m)^compatible")
+
+    def test_files_that_are_no_library(self):
+        empty = self.root / "empty.so"
+        empty.touch()
+        text = self.root / "text.so"
+        text.write_text("no ELF file\n")
+        self.assert_refused(self.root / "missing.so", "No such file or directory", commands=("run", "dump", "baseline"))
+        self.assert_refused(empty, "is empty", commands=("run", "dump", "baseline"))
+        self.assert_refused(text, "is not an ELF file", commands=("run", "dump", "baseline"))
+        self.assert_refused(self.root, "is not a regular file", commands=("run", "dump", "baseline"))
+        self.assert_refused(text, "is neither a shared library nor a description of one", commands=("diff",))
+        self.assert_refused("/bin/true", "is a program, not a shared library")
+
+    def test_a_truncated_library_is_refused_wherever_it_ends(self):
+        whole = LIBRARY.read_bytes()
+        generator = random.Random(1)
+        ends = [1, 16, 63, 64, 65, len(whole) - 1, *(generator.randrange(len(whole)) for _ in range(20))]
+        cut = self.root / "cut.so"
+        for end in ends:
+            cut.write_bytes(whole[:end])
+            result = self.check("dump", cut)
+            self.assertEqual(result.returncode, 3, f"{end} bytes: {result.stderr}")
+            self.assertEqual(result.stdout, "")
+
+    def test_a_library_with_wrong_bytes_does_not_crash_the_tool(self):
+        whole = bytearray(self.copy().build_stub().read_bytes())
+        generator = random.Random(2)
+        broken = self.root / "broken.so"
+        for _ in range(60):
+            changed = bytearray(whole)
+            # In the headers and tables, where an offset may lead anywhere.
+            for _ in range(4):
+                place = generator.choice([generator.randrange(1024), len(whole) - 1 - generator.randrange(2560)])
+                changed[place] = generator.randrange(256)
+            broken.write_bytes(changed)
+            result = self.check("dump", broken)
+            self.assertIn(result.returncode, (0, 3), result.stderr)
+
+    def test_libraries_for_other_machines(self):
+        source = self.root / "other.c"
+        source.write_text("int tent_submit(void) { return 0; }\n")
+        built = 0
+        for compiler, words in ((["aarch64-linux-gnu-gcc-12"], "is for aarch64"), (["gcc-12", "-m32"], "is for i386")):
+            library = self.root / "other.so"
+            if shutil.which(compiler[0]) and run(*compiler, "-shared", "-nostdlib", "-o", library, source).returncode == 0:
+                built += 1
+                self.assert_refused(library, words)
+        if built == 0:
+            self.skipTest("no compiler for another machine: scripts/setup test")
+
+    def test_a_library_without_the_api(self):
+        source = self.root / "other.c"
+        source.write_text("int other(void) { return 0; }\n")
+        must("cc", "-shared", "-fPIC", "-o", self.root / "other.so", source)
+        self.assert_refused(self.root / "other.so", "exports no function of the API")
+
+    def test_a_stripped_library_says_which_part_was_not_analysed(self):
+        stripped = self.root / "libtent.so"
+        must("strip", "-o", stripped, LIBRARY)
+        self.assert_refused(stripped, "no debug information", commands=("dump", "diff", "baseline"))
+        # Sizes, offsets and constants are still there, and types can be left out by name.
+        result = self.check("diff", BASELINE, stripped, "--without-types")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"SKIP  baseline\.types +not asked for")
+        self.assertEqual(self.check("layout", stripped).returncode, 0)
+
+    def test_debug_information_in_a_file_of_its_own(self):
+        library, debug = self.root / "libtent.so", self.root / "debug" / "libtent.so.debug"
+        debug.parent.mkdir()
+        must("objcopy", "--only-keep-debug", LIBRARY, debug)
+        must("objcopy", "--strip-debug", f"--add-gnu-debuglink={debug}", LIBRARY, library)
+        self.assertEqual(self.check("diff", BASELINE, library).returncode, 3)
+        result = self.check("diff", BASELINE, library, "--debug-info-dir", debug.parent)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_a_library_that_carries_no_description(self):
+        library = self.root / "libtent.so"
+        must("objcopy", "--rename-section", ".tent.abi=.other", LIBRARY, library)
+        self.assert_refused(library, "carries no description of its header", commands=("dump", "diff", "baseline"))
+
+    def test_a_library_that_dies_when_it_is_loaded(self):
+        source = self.root / "hangs.c"
+        source.write_text(HANGS)
+        self.assert_refused(self.copy().build_stub(options=[source]), "killed by signal 6 (Aborted)",
+                            commands=("dump", "diff", "baseline"))
+
+    def test_without_abidw_types_are_a_matter_of_the_environment(self):
+        for arguments in (["dump", LIBRARY], ["diff", BASELINE, LIBRARY], [LIBRARY, "--baseline", BASELINE]):
+            result = self.check(*arguments, env=environment(PATH="/nowhere"))
+            self.assertEqual(result.returncode, 4, result.stdout + result.stderr)
+            self.assertIn("apt-get install abigail-tools", result.stderr)
+        self.assertEqual(self.check(LIBRARY, env=environment(PATH="/nowhere")).returncode, 0)
+
+    def test_a_check_that_saw_nothing_is_no_success(self):
+        # Every function is there and every call fails.
+        result = self.check(self.copy().build_stub(), "-q")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("tent_segment_name fails on a new engine", result.stdout)
+
+
+class Lies(Case):
+    """A description is not taken for another library's."""
+
+    def patched(self, change):
+        """A copy of the library in which `change` has edited the numbers and lines of its description."""
+        data = bytearray(LIBRARY.read_bytes())
+        start = data.index(b"TENTABI1")
+        count, text_bytes = struct.unpack_from("=II", data, start + 8)
+        numbers, text = start + 16, start + 16 + 16 * count
+        lines = bytes(data[text:text + text_bytes - 1]).decode().splitlines()
+        change(data, lambda line: numbers + 16 * lines.index(line), start, text)
+        path = self.root / "libtent.so"
+        path.write_bytes(data)
+        return path
+
+    def assert_refused(self, change, words):
+        result = self.check("diff", BASELINE, self.patched(change))
+        self.assertEqual(result.returncode, 3, result.stdout)
+        self.assertIn(words, result.stderr)
+
+    def test_sizes_and_offsets_that_contradict_the_debug_information(self):
+        self.assert_refused(lambda data, at, start, text: struct.pack_into("=Q", data, at("struct tent_request"), 56),
+                            "the description that it carries is not of this library: struct tent_request has 56 bytes there "
+                            "and 48 by the debug information")
+        self.assert_refused(lambda data, at, start, text: struct.pack_into("=Q", data, at("member tent_status status int"), 4),
+                            "member 0 of struct tent_status is status at 4 with 4 bytes there, and status at 0")
+
+    def test_names_that_the_debug_information_does_not_have(self):
+        def rename(data, at, start, text):
+            place = data.index(b"struct tent_status\n", text)
+            data[place:place + 18] = b"struct tent_statuz"
+            for old in (b"member tent_status ",):
+                while (place := data.find(old, text)) >= 0:
+                    data[place:place + len(old)] = b"member tent_statuz "
+
+        self.assert_refused(rename, "the debug information has no struct tent_statuz")
+
+    def test_one_that_is_cut_or_garbled(self):
+        self.assert_refused(lambda data, at, start, text: struct.pack_into("=I", data, start + 8, 0xffffffff), "is truncated")
+        self.assert_refused(lambda data, at, start, text: struct.pack_into("=I", data, start + 12, 0), "is truncated")
+        self.assert_refused(lambda data, at, start, text: data.__setitem__(text, ord("x")), "has a line that is none")
+        self.assert_refused(lambda data, at, start, text: data.__setitem__(start + 7, ord("9")), "a version that this tool does not know")
+
+    def test_a_description_file_that_is_malformed_is_told_with_its_places(self):
+        good = BASELINE.read_text()
+        for old, new, words in (('"soname":', '"sonam":', "unknown key \"sonam\""), ('"size":48', '"size":-1', "/structs/0/size"),
+                                ('"symbols":[', '"symbols":[{},', "/symbols/0"), ('"offset":8', '"offset":800', "outside the 48 bytes")):
+            path = self.root / "bad.json"
+            path.write_text(good.replace(old, new, 1))
+            result = self.check("diff", path, LIBRARY)
+            self.assertEqual(result.returncode, 3, words)
+            self.assertRegex(result.stderr, r"(?m)^\S+bad\.json:\d+:\d+: /")
+            self.assertIn(words, result.stderr)
+
+
+class Output(Case):
+    def test_the_stored_baseline_is_the_interface_as_it_is(self):
+        for old, new in ((BASELINE, LIBRARY), (LIBRARY, BASELINE)):
+            document = json.loads(self.check("diff", old, new, "--format", "json").stdout)
+            self.assertEqual([check["reason"] for check in document["checks"] if check["finding"]], [])
+            self.assertEqual(document["answer"], "compatible")
+
+    def test_dump_is_a_description_that_its_schema_allows(self):
+        result = self.check("dump", LIBRARY)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        document = json.loads(result.stdout)
+        valid(document, "abi-description")
+        valid(json.loads(BASELINE.read_text()), "abi-description")
+        sizes = {one["name"]: one["size"] for one in document["structs"]}
+        self.assertEqual((sizes["tent_request"], sizes["tent_request_v1"], len(sizes)), (48, 88, 12))
+        self.assertEqual(len(document["symbols"]), 45)
+        self.assertIn({"name": "TENT_ERROR_RUNTIME", "value": -1}, document["constants"])
+        self.assertEqual(document["request_schemas"], [{"version": 1, "minimum_size": 48, "known_size": 88}])
+        again = self.root / "again.json"
+        again.write_text(result.stdout)
+        self.assertEqual(self.check("diff", again, LIBRARY).returncode, 0)
+
+    def test_a_baseline_is_written_whole_and_says_what_it_changes(self):
+        path = self.root / "baseline.json"
+        first = self.check("dump", LIBRARY, "--update-baseline", path)
+        self.assertEqual((first.returncode, first.stdout, first.stderr), (0, "", ""))
+        kept = path.read_text()
+        stripped = self.root / "stripped.so"
+        must("strip", "-o", stripped, LIBRARY)
+        self.assertEqual(self.check("dump", stripped, "--update-baseline", path).returncode, 3)
+        self.assertEqual(path.read_text(), kept)
+        changed = self.copy(header=[("#define STATUS_TIMEOUT 5", "#define STATUS_TIMEOUT 55")]).build_stub()
+        result = self.check("dump", changed, "--update-baseline", path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("constant STATUS_TIMEOUT was 5 and is 55", result.stdout)
+        self.assertNotEqual(path.read_text(), kept)
+        self.assertEqual(os.listdir(self.root / "copy").count("baseline.json.new"), 0)
+        self.assertEqual(self.check("dump", LIBRARY, "--update-baseline", self.root / "no/where.json").returncode, 4)
+
+    def test_each_format_says_the_same(self):
+        broken = self.copy(header=[("#define STATUS_TIMEOUT 5", "#define STATUS_TIMEOUT 55")]).build_stub()
+        words = "constant STATUS_TIMEOUT was 5 and is 55"
+        text = self.check("diff", BASELINE, broken)
+        self.assertIn("not compatible: ", text.stdout)
+        document = json.loads(self.check("diff", BASELINE, broken, "--format", "json").stdout)
+        valid(document, "abi-report")
+        found = next(check["finding"] for check in document["checks"] if words in check["reason"])
+        self.assertEqual((found["subject"], found["old"], found["new"]), ("constant STATUS_TIMEOUT", "5", "55"))
+        suite = ElementTree.fromstring(self.check("diff", BASELINE, broken, "--format", "junit").stdout).find("testsuite")
+        failures = suite.findall("testcase/failure")
+        self.assertEqual(len(failures), int(suite.get("failures")))
+        self.assertEqual(len(failures), document["summary"]["failed"])
+        self.assertTrue(any(words in failure.get("message") for failure in failures))
+        github = self.check("diff", BASELINE, broken, "--format", "github").stdout
+        self.assertRegex(github, r"(?m)^::error title=ABI%3A baseline\.constants\.constant_changed::constant STATUS_TIMEOUT was 5")
+        self.assertEqual(github.count("::error "), document["summary"]["failed"])
+        for arguments in (["--format", "json"], ["--format", "junit"]):
+            run_report = self.check(LIBRARY, *arguments)
+            self.assertEqual(run_report.returncode, 0, run_report.stderr)
+        valid(json.loads(self.check(LIBRARY, "--format", "json").stdout), "abi-report")
+
+    def test_a_library_is_the_file_of_that_name_and_none_that_the_loader_finds(self):
+        for arguments in (["dump", LIBRARY.name], [LIBRARY.name, "-q"], ["diff", BASELINE, LIBRARY.name]):
+            result = self.check(*arguments, cwd=LIBRARY.parent, env=environment(LD_LIBRARY_PATH=""))
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_layout_shows_the_numbers_of_the_header(self):
+        text = self.check("layout").stdout
+        self.assertIn("struct tent_request_v1: 88 bytes, aligned to 8", text)
+        self.assertRegex(text, r"(?m)^ +48 +4  intent_type +int32_t$")
+        self.assertRegex(text, r"(?m)^ +4 +4  \(padding\)$")
+        for path in (LIBRARY, BASELINE):
+            self.assertIn("request schema 1: 48 to 88 bytes", self.check("layout", path).stdout)
+        self.assertIn("TENT_ERROR_DEADLINE = -8", self.check("layout", "-v").stdout)
+
+    def test_wrong_usage(self):
+        for arguments in ([], ["diff", LIBRARY], ["--format", "yaml", LIBRARY], [LIBRARY, "--timeout", "0"],
+                          [LIBRARY, "--old-library", LIBRARY], ["dump", LIBRARY, "--format", "junit"]):
+            self.assertEqual(self.check(*arguments).returncode, 2, arguments)
+        version = self.check("--version")
+        self.assertIn("abidw: ", version.stdout)
+        self.assertIn("libelf", version.stdout)
+        self.assertEqual(self.check("--help").returncode, 0)
+
+    def test_an_interruption_ends_the_child_and_says_what_was_done(self):
+        source = self.root / "hangs.c"
+        source.write_text(HANGS)
+        library = self.copy().build_stub(options=[source])
+        mark = self.root / "mark"
+        with subprocess.Popen([TOOL, library, "--timeout", "100", "--format", "json"], stdout=subprocess.PIPE, text=True,
+                              env=environment(MARK=str(mark))) as process:
+            until = time.monotonic() + 60
+            while not (mark.exists() and mark.read_text().endswith("\n")) and time.monotonic() < until:
+                time.sleep(0.01)
+            child = int(mark.read_text())
+            process.send_signal(signal.SIGINT)
+            document = json.loads(process.stdout.read())
+            self.assertEqual(process.wait(timeout=60), 130)
+        self.assertEqual((document["answer"], document["summary"]["interrupted"]), ("interrupted", True))
+        with self.assertRaises(ProcessLookupError):
+            os.kill(child, 0)
+
+
+class Clients(Case):
+    """Old and new clients with old and new libraries, in both directions."""
+
+    def old_library(self):
+        """The library with the symbols that it had before v1, and no other."""
+        text = (SOURCE / "lib/abi/tent.map").read_text()
+        later = text[text.index("\n# Transfer Intent API v1."):]
+        return self.copy("old", symbol_map=[(later, "")]).build_real(described=False)
+
+    def test_the_matrix_is_one_table(self):
+        old = self.old_library()
+        old_client = self.client("old_client.c", LEGACY_INCLUDE, LIBRARY)
+        new_client = self.client("new_client.c", SOURCE / "lib/include", LIBRARY)
+        discovering = self.client("discovering_client.c", SOURCE / "lib/include", "-ldl")
+        temporary = self.root / "temporary"
+        temporary.mkdir()
+        arguments = [LIBRARY, "--old-library", old, "--old-client", old_client, "--new-client", new_client,
+                     "--new-client", discovering, "-q"]
+        result = self.check(*arguments, env=environment(TMPDIR=str(temporary)))
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        table = result.stdout
+        self.assertRegex(table, r"(?m)^ +old library +new library *$")
+        self.assertRegex(table, r"(?m)^old client old_client +PASS  old client: moved +PASS  old client: moved *$")
+        self.assertRegex(table, r"(?m)^new client new_client +WARN  is not started: .*TENT_1\.0.* +PASS  new client: ")
+        self.assertRegex(table, r"(?m)^new client discovering_client +PASS  symbol unavailable: use tent_submit +PASS  request invalid")
+        self.assertEqual(list(temporary.iterdir()), [])
+        document = json.loads(self.check(*arguments, "--format", "json").stdout)
+        valid(document, "abi-report")
+        self.assertEqual(len(document["matrix"]), 6)
+
+    def test_a_library_from_before_v1(self):
+        old = self.old_library()
+        result = self.check(old, "-q")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("none of the 12 functions of v1 is exported", result.stdout)
+        result = self.check(old, "--legacy")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertRegex(result.stdout, r"(?m)^SKIP  sizes\.accepted +")
+        self.assertIn("0 failed", result.stdout)
+
+    def test_a_client_that_fails_or_takes_another_library(self):
+        source = self.root / "fails.c"
+        source.write_text("int tent_available(void*);\nint main(int c, char** v) { return c == 1 && tent_available(v) == 0 ? 7 : 0; }\n")
+        failing, pinned = self.root / "failing", self.root / "pinned"
+        must("cc", source, LIBRARY, "-o", failing)
+        result = self.check(LIBRARY, "--old-client", failing, "-q")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("exit status 7", result.stdout)
+        must("cc", source, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent},--disable-new-dtags", "-o", pinned)
+        result = self.check(LIBRARY, "--old-client", pinned, "-q")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("it takes another library", result.stdout)
+        self.assertEqual(self.check(LIBRARY, "--old-client", self.root / "missing").returncode, 3)
+        other = self.copy("other").build_stub(soname="libtent.so.2")
+        result = self.check(LIBRARY, "--old-library", other, "--old-client", failing, "-q")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("does not run with libtent.so.2: it needs libtent.so.1", result.stdout)
+
+
+if __name__ == "__main__":
+    skip_without_abidw()
+    unittest.main()

@@ -1,0 +1,18 @@
+// The commands of tent-abi-check. Each appends to the output what it has to say, and returns the exit code.
+#pragma once
+
+#include "common/output.h"
+#include "tent-abi-check/describe.h"
+#include "tent-abi-check/options.h"
+
+namespace tent::tool {
+
+int runLibrary(const Options& options, Output& output);
+int dumpLibrary(const Options& options, Output& output);
+int diffLibraries(const Options& options, Output& output);
+int printLayout(const Options& options, Output& output);
+
+// Prints why a command ends early. Returns its exit code, or that of an interruption where there was one.
+int refuse(const Failure& failure);
+
+}  // namespace tent::tool

@@ -1,0 +1,262 @@
+#include "tent-abi-check/description_json.h"
+
+#include <array>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "common/build_info.h"
+#include "common/exit_code.h"
+#include "common/load.h"
+#include "config/fields.h"
+#include "config/value_fields.h"
+#include "report/json_writer.h"
+
+namespace tent::tool {
+namespace {
+
+constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+
+void orNull(JsonWriter& json, std::string_view key, const std::string& text) {
+  text.empty() ? json.nullField(key) : json.field(key, text);
+}
+
+void writeType(JsonWriter& json, std::string_view key, const AbiType& type) {
+  json.field(key, type.name);
+  orNull(json, std::string(key) + "_resolved", type.resolved);
+}
+
+template <typename T, typename Write>
+void writeList(JsonWriter& json, std::string_view key, const std::vector<T>& all, Write write) {
+  json.breakLine();
+  json.key(key);
+  json.beginArray();
+  for (const T& one : all) {
+    json.breakLine();
+    json.beginObject();
+    write(one);
+    json.endObject();
+  }
+  json.endArray();
+}
+
+void writeFunction(JsonWriter& json, const AbiFunction& function) {
+  json.field("name", function.name);
+  json.key("inline"), json.boolean(function.is_inline);
+  orNull(json, "declared", function.declared);
+  writeType(json, "returns", function.result);
+  json.key("parameters");
+  json.beginArray();
+  for (const AbiType& parameter : function.parameters) {
+    json.beginObject();
+    writeType(json, "type", parameter);
+    json.endObject();
+  }
+  json.endArray();
+}
+
+// ---- reading
+
+// Strings that may be null.
+std::string readText(ObjectReader& object, std::string_view key) {
+  object.require(key);
+  const JsonValue* value = object.take(key);
+  if (value == nullptr || value->kind == JsonValue::Kind::kNull) return "";
+  return object.string(key).value_or("");
+}
+
+std::string readName(ObjectReader& object, std::string_view key = "name") {
+  object.require(key);
+  return readNonEmptyString(object, key).value_or("");
+}
+
+uint64_t readNumber(ObjectReader& object, std::string_view key) {
+  object.require(key);
+  return object.unsignedInteger(key, 0, kMost).value_or(0);
+}
+
+AbiType readType(ObjectReader& object, std::string_view key) {
+  object.require(key);
+  return {object.string(key).value_or(""), readText(object, std::string(key) + "_resolved")};
+}
+
+template <typename T, typename Read>
+std::vector<T> readList(ObjectReader& parent, std::string_view key, Read read) {
+  std::vector<T> out;
+  parent.require(key);
+  const std::vector<JsonValue>* items = parent.array(key);
+  for (size_t i = 0; items != nullptr && i < items->size(); ++i) {
+    ObjectReader object((*items)[i], pointerTo(parent.pointerOf(key), i), parent.faults());
+    out.push_back(read(object));
+    object.finish(UnknownKeys::kError);
+  }
+  return out;
+}
+
+AbiSymbol readSymbol(ObjectReader& object) {
+  constexpr std::array<std::string_view, 2> kKinds{"function", "object"};
+  AbiSymbol out;
+  out.name = readName(object);
+  out.version = readText(object, "version");
+  for (const char* key : {"default", "kind"}) object.require(key);
+  out.by_default = object.boolean("default").value_or(false);
+  out.kind = kKinds.at(object.oneOf("kind", kKinds).value_or(0));
+  return out;
+}
+
+AbiStruct readStruct(ObjectReader& object) {
+  AbiStruct out{readName(object), readNumber(object, "size"), readNumber(object, "alignment"), {}};
+  out.members = readList<AbiMember>(object, "members", [](ObjectReader& member) {
+    return AbiMember{readName(member), readType(member, "type"), readNumber(member, "offset"),
+                     readNumber(member, "size")};
+  });
+  for (const AbiMember& member : out.members) {
+    if (member.offset > out.size || member.size > out.size - member.offset) {
+      object.fault("members", fmt::format("{} lies outside the {} bytes of its struct", member.name, out.size));
+    }
+  }
+  return out;
+}
+
+AbiConstant readConstant(ObjectReader& object) {
+  AbiConstant out{readName(object), false, 0};
+  object.require("value");
+  const JsonValue* value = object.take("value");
+  if (value != nullptr && value->kind == JsonValue::Kind::kInteger) {
+    out.negative = true;
+    out.value = static_cast<uint64_t>(value->integer);
+  } else if (value != nullptr) {
+    out.value = object.unsignedInteger("value", 0, kMost).value_or(0);
+  }
+  return out;
+}
+
+AbiFunction readFunction(ObjectReader& object) {
+  AbiFunction out;
+  out.name = readName(object);
+  object.require("inline");
+  out.is_inline = object.boolean("inline").value_or(false);
+  out.declared = readText(object, "declared");
+  out.result = readType(object, "returns");
+  out.parameters = readList<AbiType>(object, "parameters", [](ObjectReader& type) { return readType(type, "type"); });
+  return out;
+}
+
+AbiSchema readSchema(ObjectReader& object) {
+  AbiSchema out;
+  object.require("version");
+  out.version = static_cast<uint32_t>(object.unsignedInteger("version", 0, UINT32_MAX).value_or(0));
+  out.minimum_size = readNumber(object, "minimum_size");
+  out.known_size = readNumber(object, "known_size");
+  return out;
+}
+
+Description readDescription(const JsonValue& document, FaultList& faults) {
+  ObjectReader object(document, "", faults);
+  readSchemaVersion(object);
+  for (const char* key : {"tool", "version"}) readName(object, key);
+  Description out;
+  out.soname = readText(object, "soname");
+  out.architecture = readName(object, "architecture");
+  out.build_id = readText(object, "build_id");
+  out.types_missing = readText(object, "types_missing");
+  out.constants_missing = readText(object, "constants_missing");
+  object.require("api_version");
+  const JsonValue* version = object.take("api_version");
+  if (version != nullptr && version->kind != JsonValue::Kind::kNull) {
+    out.api_version = static_cast<uint32_t>(object.unsignedInteger("api_version", 0, UINT32_MAX).value_or(0));
+  }
+  out.schemas = readList<AbiSchema>(object, "request_schemas", readSchema);
+  out.symbols = readList<AbiSymbol>(object, "symbols", readSymbol);
+  out.structs = readList<AbiStruct>(object, "structs", readStruct);
+  out.typedefs = readList<AbiTypedef>(object, "typedefs", [](ObjectReader& one) {
+    return AbiTypedef{readName(one), readType(one, "type")};
+  });
+  out.constants = readList<AbiConstant>(object, "constants", readConstant);
+  out.macros = readList<AbiMacro>(object, "macros", [](ObjectReader& one) {
+    return AbiMacro{readName(one), readName(one, "text")};
+  });
+  out.functions = readList<AbiFunction>(object, "functions", readFunction);
+  object.finish(UnknownKeys::kError);
+  // A description of nothing would be compatible with everything.
+  if (out.symbols.empty() && !faults.hasErrors()) object.fault("symbols", "a library of this API exports some");
+  if (out.types_missing.empty() && out.structs.empty() && !faults.hasErrors()) {
+    object.fault("structs", "there are none, and types_missing does not say why");
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string descriptionText(const Description& description) {
+  std::string text;
+  JsonWriter json(text);
+  json.beginObject();
+  json.field("schema_version", uint64_t{1});
+  json.field("tool", "tent-abi-check");
+  json.field("version", kVersion);
+  json.breakLine();
+  orNull(json, "soname", description.soname);
+  json.field("architecture", description.architecture);
+  orNull(json, "build_id", description.build_id);
+  json.breakLine();
+  orNull(json, "types_missing", description.types_missing);
+  orNull(json, "constants_missing", description.constants_missing);
+  json.breakLine();
+  description.api_version ? json.field("api_version", uint64_t{*description.api_version})
+                          : json.nullField("api_version");
+  writeList(json, "request_schemas", description.schemas, [&](const AbiSchema& schema) {
+    json.field("version", uint64_t{schema.version});
+    json.field("minimum_size", schema.minimum_size);
+    json.field("known_size", schema.known_size);
+  });
+  writeList(json, "symbols", description.symbols, [&](const AbiSymbol& symbol) {
+    json.field("name", symbol.name);
+    orNull(json, "version", symbol.version);
+    json.key("default"), json.boolean(symbol.by_default);
+    json.field("kind", symbol.kind);
+  });
+  writeList(json, "structs", description.structs, [&](const AbiStruct& one) {
+    json.field("name", one.name);
+    json.field("size", one.size);
+    json.field("alignment", one.alignment);
+    writeList(json, "members", one.members, [&](const AbiMember& member) {
+      json.field("name", member.name);
+      writeType(json, "type", member.type);
+      json.field("offset", member.offset);
+      json.field("size", member.size);
+    });
+  });
+  writeList(json, "typedefs", description.typedefs, [&](const AbiTypedef& one) {
+    json.field("name", one.name);
+    writeType(json, "type", one.type);
+  });
+  writeList(json, "constants", description.constants, [&](const AbiConstant& constant) {
+    json.field("name", constant.name);
+    json.key("value");
+    constant.negative ? json.integer(static_cast<int64_t>(constant.value)) : json.unsignedInteger(constant.value);
+  });
+  writeList(json, "macros", description.macros, [&](const AbiMacro& macro) {
+    json.field("name", macro.name);
+    json.field("text", macro.text);
+  });
+  writeList(json, "functions", description.functions, [&](const AbiFunction& one) { writeFunction(json, one); });
+  json.breakLine();
+  json.endObject();
+  text += '\n';
+  return text;
+}
+
+tl::expected<Description, Failure> readDescriptionFile(const std::string& path) {
+  FaultList faults(path == "-" ? "<stdin>" : path);
+  const std::optional<JsonValue> document = loadJson(path, faults);
+  Description out;
+  if (document) out = readDescription(*document, faults);
+  if (!faults.hasErrors()) return out;
+  printFaults(faults, true);
+  return tl::unexpected(Failure{kExitInput, fmt::format("{} is neither a shared library nor a description of one",
+                                                        escapeForTerminal(faults.file()))});
+}
+
+}  // namespace tent::tool
