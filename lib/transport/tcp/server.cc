@@ -3,7 +3,6 @@
 #include <chrono>
 
 #include <fmt/format.h>
-#include <sys/random.h>
 #include <asio/post.hpp>
 
 #include "base/clock.h"
@@ -17,16 +16,6 @@ using asio::ip::tcp;
 constexpr size_t kMaxStrangers = 64;
 constexpr auto kPauseAfterFailure = std::chrono::milliseconds(50);
 
-Ticket newTicket() {
-  Ticket ticket;
-  size_t got = 0;
-  while (got < ticket.size()) {
-    const ssize_t more = getrandom(ticket.data() + got, ticket.size() - got, 0);
-    if (more > 0) got += static_cast<size_t>(more);
-  }
-  return ticket;
-}
-
 }  // namespace
 
 Server::Server(Loop& loop, const TcpOptions& options, RegionTable& regions, std::shared_ptr<Counters> counters)
@@ -35,7 +24,8 @@ Server::Server(Loop& loop, const TcpOptions& options, RegionTable& regions, std:
       regions_(regions),
       counters_(std::move(counters)),
       acceptor_(loop.context()),
-      accept_timer_(loop.context()) {}
+      accept_timer_(loop.context()),
+      tickets_(options.connect_timeout_ns) {}
 
 Error Server::listen() {
   std::error_code error;
@@ -56,24 +46,9 @@ Error Server::listen() {
 Answer Server::invite(uint32_t streams) {
   Answer answer;
   answer.port = port_;
-  const std::lock_guard lock(mutex_);
   const uint64_t now_ns = monotonicNowNs();
-  dropExpiredLocked(now_ns);
-  for (uint32_t i = 0; i < streams; ++i) {
-    answer.tickets.push_back(newTicket());
-    tickets_[answer.tickets.back()] = now_ns + options_.connect_timeout_ns;
-  }
+  for (uint32_t i = 0; i < streams; ++i) answer.tickets.push_back(tickets_.issue(now_ns));
   return answer;
-}
-
-void Server::dropExpiredLocked(uint64_t now_ns) {
-  std::erase_if(tickets_, [&](const auto& ticket) { return ticket.second < now_ns; });
-}
-
-bool Server::takeTicket(const Ticket& ticket) {
-  const std::lock_guard lock(mutex_);
-  dropExpiredLocked(monotonicNowNs());
-  return tickets_.erase(ticket) > 0;
 }
 
 void Server::waitAcceptable() {
@@ -103,18 +78,20 @@ void Server::accept() {
 }
 
 void Server::welcome(Socket socket) {
-  // Closing is all that a stranger too many gets.
-  if (strangers_.size() >= kMaxStrangers) return;
-  auto stranger = std::make_shared<ServerStranger>(std::move(socket));
-  strangers_.insert(stranger);
+  // One too many takes the place of the oldest: those who show nothing cannot keep out who has a ticket.
+  if (strangers_.size() == kMaxStrangers) {
+    strangers_.front()->close();
+    strangers_.pop_front();
+  }
+  auto stranger = strangers_.emplace_back(std::make_shared<ServerStranger>(std::move(socket)));
   const auto admits = [weak = weak_from_this()](const Ticket& ticket) {
     const auto server = weak.lock();
-    return server != nullptr && server->takeTicket(ticket);
+    return server != nullptr && server->tickets_.redeem(ticket, monotonicNowNs());
   };
   const auto done = [weak = weak_from_this()](const std::shared_ptr<ServerStranger>& ended, bool admitted) {
     const auto server = weak.lock();
     if (server == nullptr) return;
-    server->strangers_.erase(ended);
+    std::erase(server->strangers_, ended);
     if (admitted && server->acceptor_.is_open()) server->admit(ended->takeSocket());
   };
   stranger->start(admits, done);

@@ -4,9 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 
@@ -22,6 +21,7 @@
 #include "transport/tcp/server_stranger.h"
 #include "transport/tcp/tcp_backend.h"
 #include "transport/tcp/wire.h"
+#include "transport/tickets.h"
 
 namespace tent::tcp {
 
@@ -41,8 +41,6 @@ class Server : public std::enable_shared_from_this<Server> {
   void accept();
   void welcome(Socket socket);
   void admit(Socket socket);
-  bool takeTicket(const Ticket& ticket);
-  void dropExpiredLocked(uint64_t now_ns);
 
   Loop& loop_;
   const TcpOptions options_;
@@ -52,11 +50,10 @@ class Server : public std::enable_shared_from_this<Server> {
   asio::steady_timer accept_timer_;
   uint16_t port_ = 0;
 
-  std::mutex mutex_;
-  std::map<Ticket, uint64_t> tickets_;  // with the time until which they hold
+  TicketBook tickets_;
 
   // The loop's thread.
-  std::set<std::shared_ptr<ServerStranger>> strangers_;
+  std::deque<std::shared_ptr<ServerStranger>> strangers_;  // the oldest first
   std::set<std::shared_ptr<ServerConnection>> connections_;
 };
 

@@ -9,24 +9,6 @@ namespace {
 
 constexpr std::string_view kAnswerTag = "tcp1";
 
-std::optional<uint8_t> hexDigit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<uint8_t>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<uint8_t>(c - 'a' + 10);
-  return std::nullopt;
-}
-
-std::optional<Ticket> parseTicket(std::string_view text) {
-  Ticket ticket{};
-  if (text.size() != 2 * ticket.size()) return std::nullopt;
-  for (size_t i = 0; i < ticket.size(); ++i) {
-    const auto high = hexDigit(text[2 * i]);
-    const auto low = hexDigit(text[2 * i + 1]);
-    if (!high || !low) return std::nullopt;
-    ticket[i] = static_cast<uint8_t>(*high << 4 | *low);
-  }
-  return ticket;
-}
-
 std::string_view nextWord(std::string_view& text) {
   const size_t space = text.find(' ');
   const std::string_view word = text.substr(0, space);
@@ -67,7 +49,7 @@ std::string textOf(const Answer& answer) {
   std::string text = fmt::format("{} {}", kAnswerTag, answer.port);
   for (const Ticket& ticket : answer.tickets) {
     text += ' ';
-    for (const uint8_t byte : ticket) text += fmt::format("{:02x}", byte);
+    text += toHex(ticket);
   }
   return text;
 }
@@ -79,7 +61,7 @@ std::optional<Answer> parseAnswer(std::string_view text) {
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), answer.port);
   if (error != std::errc() || end != port.data() + port.size() || answer.port == 0) return std::nullopt;
   while (!text.empty()) {
-    const std::optional<Ticket> ticket = parseTicket(nextWord(text));
+    const std::optional<Ticket> ticket = ticketOfHex(nextWord(text));
     if (!ticket || answer.tickets.size() == kMaxStreams) return std::nullopt;
     answer.tickets.push_back(*ticket);
   }

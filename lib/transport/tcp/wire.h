@@ -5,7 +5,6 @@
 // Little endian, as the hosts are that this builds for. Thread safety: values and pure functions.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "transport/tickets.h"
 
 namespace tent::tcp {
 
@@ -26,8 +26,6 @@ inline constexpr size_t kMaxEntries = 256;   // of a frame
 inline constexpr uint32_t kMaxStreams = 16;  // of a link
 // Of one transfer: no memory is larger, and sums of a frame cannot wrap.
 inline constexpr uint64_t kMaxLength = uint64_t{1} << 48;
-
-using Ticket = std::array<uint8_t, 16>;
 
 struct Hello {
   uint32_t magic = kMagic;

@@ -111,6 +111,21 @@ TEST_CASE("a ticket lets one stream in, once") {
   CHECK(isClosed(third));
 }
 
+TEST_CASE("connections that show nothing are cut off, and keep nobody with a ticket out") {
+  TwoEnds ends;
+  const tcp::Answer answer = tcp::parseAnswer(ends.target->answer("1").value()).value();
+  std::vector<Fd> silent;
+  for (int i = 0; i < 200; ++i) silent.push_back(connectTo(answer.port));
+  tcp::Hello hello;
+  hello.ticket = answer.tickets[0];
+  const Fd peer = connectTo(answer.port);
+  sendValue(peer, hello);
+  tcp::Welcome welcome;
+  CHECK(receiveValue(peer, welcome));
+  CHECK(welcome.status == tcp::Welcome::kAdmitted);
+  for (const Fd& each : silent) CHECK(isClosed(each));  // the last after two seconds
+}
+
 TEST_CASE("offers and answers that make no sense are refused") {
   TwoEnds ends;
   for (const char* offer : {"", "0", "17", "x", "1 ", "-1"}) CHECK_FALSE(ends.target->answer(offer));
