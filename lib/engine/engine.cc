@@ -38,9 +38,6 @@ Error checkConfig(const EngineConfig& config) {
   if (config.plan.force_staging) {
     return badConfiguration("staging.force: this build does not stage transfers; remove it, or set it to false");
   }
-  if (config.auth.encrypt_data) {
-    return badConfiguration("auth.encrypt_data: this build does not encrypt what tcp carries; remove it");
-  }
   return {};
 }
 

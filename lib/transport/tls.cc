@@ -212,9 +212,12 @@ TlsMoved TlsSession::read(void* into, size_t bytes) {
 
 TlsMoved TlsSession::write(const void* from, size_t bytes) {
   TlsMoved moved;
+  // Not in the middle of a record; then it is for the next time.
+  if (records_ >= kRecordsPerKey && SSL_key_update(session_, SSL_KEY_UPDATE_NOT_REQUESTED) == 1) records_ = 0;
   ERR_clear_error();
   const int result = SSL_write_ex(session_, from, bytes, &moved.bytes);
   if (result != 1) moved.status = statusOf(result);
+  if (result == 1) records_ += (moved.bytes + SSL3_RT_MAX_PLAIN_LENGTH - 1) / SSL3_RT_MAX_PLAIN_LENGTH;
   return moved;
 }
 

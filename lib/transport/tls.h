@@ -75,6 +75,8 @@ class TlsSession {
   // A refusal in TLS's own words for one who does not speak it: what a server sends then.
   static constexpr std::array<unsigned char, 7> kAlert{0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x46};
   static constexpr size_t kRecordHeadBytes = 5;
+  // Written with one key; then this end goes on with the next. RFC 8446 (5.5) allows 24 million.
+  static constexpr uint64_t kRecordsPerKey = 1u << 20;
   // Whether what has come looks like a record of TLS, which is no beginning of a JSON object behind a length.
   static bool isRecord(const std::array<unsigned char, kRecordHeadBytes>& head);
 
@@ -98,7 +100,8 @@ class TlsSession {
 
   ssl_st* session_ = nullptr;
   const int socket_;
-  bool ended_ = false;  // the socket said so
+  bool ended_ = false;    // the socket said so
+  uint64_t records_ = 0;  // written with the present key
   TlsFailure failure_ = TlsFailure::kNone;
 };
 

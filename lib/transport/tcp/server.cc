@@ -25,7 +25,8 @@ Server::Server(Loop& loop, const TcpOptions& options, RegionTable& regions, std:
       counters_(std::move(counters)),
       acceptor_(loop.context()),
       accept_timer_(loop.context()),
-      tickets_(options.connect_timeout_ns) {}
+      tickets_(options.connect_timeout_ns),
+      encrypted_tickets_(options.connect_timeout_ns) {}
 
 Error Server::listen() {
   std::error_code error;
@@ -43,11 +44,14 @@ Error Server::listen() {
   return {};
 }
 
-Answer Server::invite(uint32_t streams) {
+Answer Server::invite(const Offer& offer) {
   Answer answer;
   answer.port = port_;
+  const bool encrypted = offer.encrypted || options_.encrypt;
+  if (encrypted) answer.key = key_;
+  TicketBook& book = encrypted ? encrypted_tickets_ : tickets_;
   const uint64_t now_ns = monotonicNowNs();
-  for (uint32_t i = 0; i < streams; ++i) answer.tickets.push_back(tickets_.issue(now_ns));
+  for (uint32_t i = 0; i < offer.streams; ++i) answer.tickets.push_back(book.issue(now_ns));
   return answer;
 }
 
@@ -83,26 +87,27 @@ void Server::welcome(Socket socket) {
     strangers_.front()->close();
     strangers_.pop_front();
   }
-  auto stranger = strangers_.emplace_back(std::make_shared<ServerStranger>(std::move(socket)));
-  const auto admits = [weak = weak_from_this()](const Ticket& ticket) {
+  auto stranger = strangers_.emplace_back(std::make_shared<ServerStranger>(std::move(socket), encryption_));
+  const auto admits = [weak = weak_from_this()](const Ticket& ticket, bool encrypted) {
     const auto server = weak.lock();
-    return server != nullptr && server->tickets_.redeem(ticket, monotonicNowNs());
+    if (server == nullptr) return false;
+    return (encrypted ? server->encrypted_tickets_ : server->tickets_).redeem(ticket, monotonicNowNs());
   };
   const auto done = [weak = weak_from_this()](const std::shared_ptr<ServerStranger>& ended, bool admitted) {
     const auto server = weak.lock();
     if (server == nullptr) return;
     std::erase(server->strangers_, ended);
-    if (admitted && server->acceptor_.is_open()) server->admit(ended->takeSocket());
+    if (admitted && server->acceptor_.is_open()) server->admit(ended->takeStream());
   };
   stranger->start(admits, done);
 }
 
-void Server::admit(Socket socket) {
-  tune(socket, options_.stall_timeout_ns);
+void Server::admit(Stream stream) {
+  tune(stream.socket, options_.stall_timeout_ns);
   const auto ended = [weak = weak_from_this()](const std::shared_ptr<ServerConnection>& connection) {
     if (const auto server = weak.lock()) server->connections_.erase(connection);
   };
-  auto connection = std::make_shared<ServerConnection>(std::move(socket), regions_, counters_, ended);
+  auto connection = std::make_shared<ServerConnection>(std::move(stream), regions_, counters_, ended);
   connections_.insert(connection);
   connection->start();
 }

@@ -14,6 +14,7 @@
 #include <tl/expected.hpp>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "transport/loop.h"
 #include "transport/regions.h"
 #include "transport/tcp/counters.h"
@@ -31,7 +32,7 @@ class Server : public std::enable_shared_from_this<Server> {
 
   // io_error: the address is taken, or is none.
   Error listen();
-  Answer invite(uint32_t streams);
+  Answer invite(const Offer& offer);
   // Closes the connections that are moving bytes of a region.
   void closeUsersOf(uint64_t region);
   void stop();
@@ -40,7 +41,7 @@ class Server : public std::enable_shared_from_this<Server> {
   void waitAcceptable();
   void accept();
   void welcome(Socket socket);
-  void admit(Socket socket);
+  void admit(Stream stream);
 
   Loop& loop_;
   const TcpOptions options_;
@@ -50,7 +51,12 @@ class Server : public std::enable_shared_from_this<Server> {
   asio::steady_timer accept_timer_;
   uint16_t port_ = 0;
 
+  // Those of one kind let nobody in of the other.
   TicketBook tickets_;
+  TicketBook encrypted_tickets_;
+  const TlsKey key_ = randomValue<TlsKey>();
+  const std::shared_ptr<const TlsContext> encryption_ =
+      std::make_shared<const TlsContext>(TlsContext::Role::kServer, key_, kTlsIdentity);
 
   // The loop's thread.
   std::deque<std::shared_ptr<ServerStranger>> strangers_;  // the oldest first

@@ -117,6 +117,19 @@ TEST_CASE("ends that know the same key understand each other, both ways") {
   CHECK(pair.client.read(back.data(), back.size()).status == TlsStatus::kWantRead);
 }
 
+TEST_CASE("no key encrypts more than it may, and its change is not noticed") {
+  Handshake pair(kClient, kServer);
+  std::array<char, 4096> received{};
+  size_t came = 0;
+  for (uint64_t i = 0; i < TlsSession::kRecordsPerKey + 100; ++i) {
+    while (pair.client.write("x", 1).status == TlsStatus::kWantWrite) {
+      came += pair.server.read(received.data(), received.size()).bytes;
+    }
+    came += pair.server.read(received.data(), received.size()).bytes;
+  }
+  CHECK(came == TlsSession::kRecordsPerKey + 100);
+}
+
 TEST_CASE("what is on the wire is not what is sent, and differs for the same bytes each time") {
   const auto on_wire = [] {
     Handshake pair(kClient, kServer);

@@ -19,10 +19,11 @@
 namespace tent {
 
 struct TwoEnds {
-  explicit TwoEnds(TcpOptions options = {}, uint64_t bytes = 1u << 20)
+  explicit TwoEnds(TcpOptions options = {}, uint64_t bytes = 1u << 20) : TwoEnds(options, bytes, options) {}
+  TwoEnds(TcpOptions options, uint64_t bytes, TcpOptions target_options)
       : remote(bytes),
         local(bytes),
-        target(makeTcpBackend(target_loop, options).value()),
+        target(makeTcpBackend(target_loop, target_options).value()),
         initiator(makeTcpBackend(initiator_loop, options).value()) {
     region = {1, remote.data(), remote.size(), Access::kReadWrite, nullptr};
     target->registerRegion(region).value();
