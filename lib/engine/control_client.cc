@@ -70,8 +70,9 @@ Error ControlClient::State::errorOfMismatch(AuthMismatch::Kind kind) const {
                       address(), security->token_path));
     case AuthMismatch::Kind::kPeerIsOpen:
       return refused(
-          fmt::format("{} does not ask for a token, and this side, which uses {}, trusts nobody without: give that "
-                      "engine the token by auth.token_file, or set auth.mode to \"none\" here too",
+          fmt::format("{} does not ask for a token (its auth.mode is \"none\", or it is another kind of service), and "
+                      "this side, which uses {}, trusts nobody without: give that engine the token by auth.token_file, "
+                      "or set auth.mode to \"none\" here too",
                       address(), security->token_path));
     case AuthMismatch::Kind::kPeerHasToken: break;
   }

@@ -3,6 +3,9 @@
 #include <deque>
 #include <set>
 
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <fmt/format.h>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -55,6 +58,19 @@ Error cannotListen(const std::string& where, const std::error_code& code) {
   return errorOf(Reason::kIoError, std::move(detail));
 }
 
+// Best effort. A peer whose machine has gone is noticed although it may be silent for as long as it likes: it would
+// keep its place among the others.
+void tune(tcp::socket& socket) {
+  const auto set = [&](int level, int option, int value) {
+    ::setsockopt(socket.native_handle(), level, option, &value, sizeof value);
+  };
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 60);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 6);
+}
+
 }  // namespace
 
 asio::awaitable<void> ControlServer::State::accept() {
@@ -70,7 +86,7 @@ asio::awaitable<void> ControlServer::State::accept() {
       co_await pause(loop, kAcceptPauseNs);
       continue;
     }
-    session->socket().set_option(tcp::no_delay(true), error);
+    tune(session->socket());
     greet(session);
   }
 }

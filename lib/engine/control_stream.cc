@@ -48,8 +48,6 @@ asio::awaitable<void> ControlStream::await(TlsStatus status) {
 asio::awaitable<void> ControlStream::handshake() {
   begun_ = false;
   if (security_->isOpen()) co_return;
-  std::error_code error;
-  socket_.non_blocking(true, error);
   tls_.emplace(role_ == Role::kClient ? *security_->client : *security_->server, socket_.native_handle());
   while (true) {
     switch (const TlsStatus status = tls_->handshake()) {

@@ -126,6 +126,8 @@ struct TlsCallbacks {
 
 TlsContext::TlsContext(Role role, const TlsKey& key, std::string identity)
     : role_(role), key_(key), identity_(std::move(identity)) {
+  // Threads of engines that are not destroyed run on while the process ends; OpenSSL must not be taken from under them.
+  OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, nullptr);
   context_ = SSL_CTX_new(role == Role::kClient ? TLS_client_method() : TLS_server_method());
   if (context_ == nullptr) lacking("SSL_CTX_new");
   SSL_CTX_set_app_data(context_, this);
