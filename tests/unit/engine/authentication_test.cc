@@ -49,13 +49,7 @@ bool reads(Engine& engine, SegmentId segment, const TargetProcess& target, Trans
   std::vector<std::byte> expected(TargetProcess::kBytes);
   std::vector<std::byte> local(TargetProcess::kBytes);
   fill(expected.data(), expected.size(), 1);
-  Request request;
-  request.fields.opcode = static_cast<int32_t>(Opcode::kRead);
-  request.fields.length = local.size();
-  request.fields.target_offset = target.base();
-  request.fields.transport_hint = static_cast<int32_t>(transport);
-  request.source = local.data();
-  request.target = segment;
+  const Request request = target.request(Opcode::kRead, segment, local, transport);
   const BatchId batch = engine.allocateBatch(1).value();
   const auto submitted = engine.submit(batch, {&request, 1}, ValidationMode::kStrict);
   INFO((submitted ? "" : messageOf(submitted.error().error)));

@@ -23,7 +23,7 @@ const std::string kToken = "0123456789abcdefghijklmnopqrstuvwxyz";
 class Connection {
  public:
   explicit Connection(uint16_t port)
-      : fd_(connectToPort(port)), context_(TlsContext::Role::kClient, key(), "tent-control/1") {
+      : fd_(connectTo(port)), context_(TlsContext::Role::kClient, key(), "tent-control/1") {
     fcntl(fd_.get(), F_SETFL, O_NONBLOCK);
     session_.emplace(context_, fd_.get());
     TlsStatus status = session_->handshake();
@@ -152,13 +152,7 @@ TEST_CASE("a peer that asks for links and opens none keeps nobody from opening t
   const auto segment = engine->openSegment(target.address());
   REQUIRE(segment);
   std::vector<std::byte> local(100);
-  Request request;
-  request.fields.opcode = static_cast<int32_t>(Opcode::kRead);
-  request.fields.length = local.size();
-  request.fields.target_offset = target.base();
-  request.fields.transport_hint = static_cast<int32_t>(Transport::kTcp);
-  request.source = local.data();
-  request.target = *segment;
+  const Request request = target.request(Opcode::kRead, *segment, local, Transport::kTcp);
   const BatchId batch = engine->allocateBatch(1).value();
   REQUIRE(engine->submit(batch, {&request, 1}, ValidationMode::kStrict));
   REQUIRE(engine->wait(batch, kWatchdogNs).value());

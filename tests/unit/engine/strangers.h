@@ -6,8 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -15,18 +13,9 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "support/loopback.h"
 
 namespace tent {
-
-inline Fd connectToPort(uint16_t port) {
-  Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  REQUIRE(connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-  return fd;
-}
 
 inline bool say(const Fd& fd, std::string_view bytes) {
   return send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());

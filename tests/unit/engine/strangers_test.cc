@@ -81,13 +81,7 @@ class BusyPeer {
  private:
   void step() {
     const uint64_t began_ns = monotonicNowNs();
-    Request request;
-    request.fields.opcode = static_cast<int32_t>(Opcode::kWrite);
-    request.fields.length = local_.size();
-    request.fields.target_offset = target_.base();
-    request.fields.transport_hint = static_cast<int32_t>(Transport::kTcp);
-    request.source = local_.data();
-    request.target = segment_;
+    const Request request = target_.request(Opcode::kWrite, segment_, local_, Transport::kTcp);
     const auto batch = engine_->allocateBatch(1);
     bool good = batch && engine_->submit(*batch, {&request, 1}, ValidationMode::kStrict) &&
                 engine_->wait(*batch, kWatchdogNs).value_or(false) &&
@@ -129,7 +123,7 @@ TEST_CASE("a flood of connections that say nothing disturbs no peer and keeps no
   const size_t descriptors = descriptorsOf(target.pid());
   const uint64_t began_ns = monotonicNowNs();
   std::vector<Fd> silent;
-  for (int i = 0; i < 200; ++i) silent.push_back(connectToPort(target.port()));
+  for (int i = 0; i < 200; ++i) silent.push_back(connectTo(target.port()));
   {
     const auto late = makeEngine(config);
     CHECK(late->openSegment(target.address()));
@@ -156,12 +150,12 @@ TEST_CASE("who says nothing, half of something, or one byte after the other is c
   const TargetProcess target(withToken(folder), folder.path());
   const std::string hello = clientHello("tent-control/1");
   const uint64_t began_ns = monotonicNowNs();
-  const Fd silent = connectToPort(target.port());
-  const Fd half = connectToPort(target.port());
+  const Fd silent = connectTo(target.port());
+  const Fd half = connectTo(target.port());
   REQUIRE(say(half, hello.substr(0, hello.size() / 2)));
-  const Fd announcing = connectToPort(target.port());
+  const Fd announcing = connectTo(target.port());
   REQUIRE(say(announcing, std::string("\x16\x03\x01\x40\x00\x01\x00\xff\xff", 9)));
-  const Fd slow = connectToPort(target.port());
+  const Fd slow = connectTo(target.port());
   bool slow_ended = false;
   for (size_t i = 0; i < hello.size() && !slow_ended; ++i) {
     slow_ended = !say(slow, hello.substr(i, 1)) || listenTo(slow, 50).closed;
@@ -193,7 +187,7 @@ TEST_CASE("nonsense, other keys and other protocols get an alert at most") {
                                 hello.substr(0, 60) + randomBytes(hello.size() - 60)};
   for (int i = 0; i < 50; ++i) said.push_back(randomBytes(600));
   for (const std::string& bytes : said) {
-    const Fd fd = connectToPort(target.port());
+    const Fd fd = connectTo(target.port());
     say(fd, bytes);
     shutdown(fd.get(), SHUT_WR);
     const Heard heard = listenTo(fd);
@@ -215,7 +209,7 @@ TEST_CASE("handshakes that are broken off leave nothing behind") {
   const size_t descriptors = descriptorsOf(target.pid());
   const std::string hello = clientHello("tent-control/1");
   for (size_t i = 0; i < 500; ++i) {
-    const Fd fd = connectToPort(target.port());
+    const Fd fd = connectTo(target.port());
     say(fd, hello.substr(0, i % (hello.size() + 1)));
     if (i % 2 != 0) continue;  // gone in the middle
     const linger reset{1, 0};
@@ -232,10 +226,10 @@ TEST_CASE("handshakes that are broken off leave nothing behind") {
 TEST_CASE("without a token too, who asks nothing is cut off, and who speaks TLS is told") {
   const TemporaryFolder folder;
   const TargetProcess target(R"({"auth": {"mode": "none"}})", folder.path());
-  const Fd silent = connectToPort(target.port());
-  const Fd asking = connectToPort(target.port());
+  const Fd silent = connectTo(target.port());
+  const Fd asking = connectTo(target.port());
   REQUIRE(say(asking, std::string("\x13\0\0\0{\"type\":\"describe\"}", 23)));
-  const Fd wrong = connectToPort(target.port());
+  const Fd wrong = connectTo(target.port());
   REQUIRE(say(wrong, clientHello("tent-control/1")));
   CHECK(listenTo(wrong, 1000).bytes.find("auth_failed") != std::string::npos);
   CHECK(listenTo(silent).closed);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include <fcntl.h>
@@ -56,6 +57,18 @@ class TargetProcess {
   const std::string& address() const { return address_; }
   uint16_t port() const { return static_cast<uint16_t>(std::stoi(address_.substr(address_.rfind(':') + 1))); }
   uint64_t base() const { return base_; }
+
+  // A request for as many bytes as `local` has, from the beginning of the target's memory.
+  Request request(Opcode opcode, SegmentId segment, std::span<std::byte> local, Transport hint) const {
+    Request request;
+    request.fields.opcode = static_cast<int32_t>(opcode);
+    request.fields.length = local.size();
+    request.fields.target_offset = base_;
+    request.fields.transport_hint = static_cast<int32_t>(hint);
+    request.source = local.data();
+    request.target = segment;
+    return request;
+  }
 
  private:
   [[noreturn]] static void serve(const std::string& config, const std::string& state_home, uint64_t seed, int told,

@@ -107,14 +107,7 @@ TEST_CASE("the ticket of an encrypted stream lets nobody in without its key, nor
   const tcp::Answer plain = tcp::parseAnswer(ends.target->answer("1").value()).value();
   REQUIRE(encrypted.key);
   REQUIRE_FALSE(plain.key);
-  tcp::Hello hello;
-  hello.ticket = encrypted.tickets[0];
-  const Fd fd = connectTo(encrypted.port);
-  sendValue(fd, hello);
-  tcp::Welcome welcome;
-  CHECK(receiveValue(fd, welcome));
-  CHECK(welcome.status == tcp::Welcome::kRefused);
-
+  CHECK(statusFor(encrypted.port, encrypted.tickets[0]) == tcp::Welcome::kRefused);
   const auto refused = [&](tcp::Answer answer) {
     const auto recorder = std::make_shared<Recorder>();
     const auto link = ends.initiator->connect(textOf(answer), "127.0.0.1", recorder).value();
@@ -170,13 +163,7 @@ TEST_CASE("connections that show nothing are cut off, and keep nobody with a tic
   const tcp::Answer answer = tcp::parseAnswer(ends.target->answer("1").value()).value();
   std::vector<Fd> silent;
   for (int i = 0; i < 200; ++i) silent.push_back(connectTo(answer.port));
-  tcp::Hello hello;
-  hello.ticket = answer.tickets[0];
-  const Fd peer = connectTo(answer.port);
-  sendValue(peer, hello);
-  tcp::Welcome welcome;
-  CHECK(receiveValue(peer, welcome));
-  CHECK(welcome.status == tcp::Welcome::kAdmitted);
+  CHECK(statusFor(answer.port, answer.tickets[0]) == tcp::Welcome::kAdmitted);
   for (const Fd& each : silent) CHECK(isClosed(each));  // the last after two seconds
 }
 
