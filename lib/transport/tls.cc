@@ -110,7 +110,7 @@ struct TlsCallbacks {
   }
 
   static const BIO_METHOD* method() {
-    static const BIO_METHOD* const made = [] {
+    static const BIO_METHOD* const kMethod = [] {
       BIO_METHOD* method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "tent socket");
       if (method == nullptr) lacking("BIO_meth_new");
       BIO_meth_set_write(method, send);
@@ -118,7 +118,7 @@ struct TlsCallbacks {
       BIO_meth_set_ctrl(method, control);
       return method;
     }();
-    return made;
+    return kMethod;
   }
 };
 
