@@ -29,6 +29,7 @@ struct ControlServer::State : std::enable_shared_from_this<ControlServer::State>
 
   asio::awaitable<void> accept();
   asio::awaitable<void> serve(std::shared_ptr<ControlSession> session);
+  bool makeRoom();
   void greet(const std::shared_ptr<ControlSession>& session);
   bool admit(const std::shared_ptr<ControlSession>& session);
 
@@ -45,9 +46,12 @@ struct ControlServer::State : std::enable_shared_from_this<ControlServer::State>
 
 namespace {
 
-// Who has proved nothing yet. One more takes the place of the oldest: a flood of those who say nothing cannot keep out
-// who has the token, which takes a few milliseconds to be shown.
+// Who has proved nothing yet. While there are so many, one more waits to be accepted until one of them has proved that
+// it is a peer, or takes the place of the oldest, which had time enough for that: so neither a flood of those who say
+// nothing nor many peers that come at once keep anybody out who has the token.
 constexpr size_t kMaxStrangers = 64;
+constexpr uint64_t kTimeEnoughNs = 100'000'000;
+constexpr uint64_t kRoomPauseNs = 2'000'000;
 // Peers. One more is not let in, so that what they cost has an end.
 constexpr size_t kMaxPeers = 1024;
 
@@ -77,9 +81,11 @@ asio::awaitable<void> ControlServer::State::accept() {
   const auto self = shared_from_this();
   while (acceptor.is_open()) {
     std::error_code error;
-    auto session = std::make_shared<ControlSession>(loop, security, handlers);
     co_await acceptor.async_wait(tcp::acceptor::wait_read, asio::redirect_error(asio::use_awaitable, error));
     if (error == asio::error::operation_aborted) co_return;
+    while (!makeRoom()) co_await pause(loop, kRoomPauseNs);
+    if (!acceptor.is_open()) co_return;
+    auto session = std::make_shared<ControlSession>(loop, security, handlers);
     if (!error) acceptSocket(acceptor, session->socket(), error);
     if (error) {
       // Nothing is accepted until what is lacking is there again; not asking at once keeps this from spinning.
@@ -91,11 +97,15 @@ asio::awaitable<void> ControlServer::State::accept() {
   }
 }
 
+bool ControlServer::State::makeRoom() {
+  if (strangers.size() < kMaxStrangers) return true;
+  if (strangers.front()->ageNs() < kTimeEnoughNs) return false;
+  strangers.front()->close();
+  strangers.pop_front();
+  return true;
+}
+
 void ControlServer::State::greet(const std::shared_ptr<ControlSession>& session) {
-  if (strangers.size() == kMaxStrangers) {
-    strangers.front()->close();
-    strangers.pop_front();
-  }
   strangers.push_back(session);
   asio::co_spawn(loop.context(), serve(session), asio::detached);
 }

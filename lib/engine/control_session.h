@@ -17,6 +17,7 @@
 #include <asio/steady_timer.hpp>
 #include <tl/expected.hpp>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "engine/control_stream.h"
 #include "engine/engine.h"
@@ -53,6 +54,8 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   asio::awaitable<void> serve(std::function<bool()> admit);
   void close();
 
+  uint64_t ageNs() const { return monotonicNowNs() - since_ns_; }
+
  private:
   asio::awaitable<void> exchange(std::function<bool()> admit);
   asio::awaitable<Message> answer(Message request);
@@ -61,6 +64,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   void unlimit() { timer_.cancel(); }
 
   Loop& loop_;
+  const uint64_t since_ns_ = monotonicNowNs();
   const std::shared_ptr<const ControlSecurity> security_;
   const std::shared_ptr<const ControlHandlers> handlers_;
   ControlStream stream_;

@@ -13,7 +13,12 @@ namespace {
 
 using asio::ip::tcp;
 
+// While there are so many that have shown no ticket, one more waits to be accepted until one of them has, or takes the
+// place of the oldest, which had time enough: neither those who show nothing nor many who come at once keep out who has
+// one.
 constexpr size_t kMaxStrangers = 64;
+constexpr uint64_t kTimeEnoughNs = 100'000'000;
+constexpr auto kRoomPause = std::chrono::milliseconds(2);
 constexpr auto kPauseAfterFailure = std::chrono::milliseconds(50);
 
 }  // namespace
@@ -62,8 +67,24 @@ void Server::waitAcceptable() {
   });
 }
 
+bool Server::makeRoom() {
+  if (strangers_.size() < kMaxStrangers) return true;
+  if (strangers_.front()->ageNs() < kTimeEnoughNs) return false;
+  strangers_.front()->close();
+  strangers_.pop_front();
+  return true;
+}
+
+void Server::acceptAfter(std::chrono::milliseconds pause) {
+  accept_timer_.expires_after(pause);
+  accept_timer_.async_wait([self = shared_from_this()](const std::error_code& canceled) {
+    if (!canceled) self->accept();
+  });
+}
+
 void Server::accept() {
   while (acceptor_.is_open()) {
+    if (!makeRoom()) return acceptAfter(kRoomPause);
     Socket socket(loop_.context());
     std::error_code error;
     acceptSocket(acceptor_, socket, error);
@@ -73,20 +94,12 @@ void Server::accept() {
       return waitAcceptable();
     } else if (error != asio::error::connection_aborted && error != asio::error::interrupted) {
       // Out of descriptors or memory: it is still there to be accepted, which would be tried without end.
-      accept_timer_.expires_after(kPauseAfterFailure);
-      return accept_timer_.async_wait([self = shared_from_this()](const std::error_code& canceled) {
-        if (!canceled) self->accept();
-      });
+      return acceptAfter(kPauseAfterFailure);
     }
   }
 }
 
 void Server::welcome(Socket socket) {
-  // One too many takes the place of the oldest: those who show nothing cannot keep out who has a ticket.
-  if (strangers_.size() == kMaxStrangers) {
-    strangers_.front()->close();
-    strangers_.pop_front();
-  }
   auto stranger = strangers_.emplace_back(std::make_shared<ServerStranger>(std::move(socket), encryption_));
   const auto admits = [weak = weak_from_this()](const Ticket& ticket, bool encrypted) {
     const auto server = weak.lock();

@@ -3,6 +3,7 @@
 // Thread safety: invite may be called from any thread; the rest runs on the loop's thread, or waits for it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -40,6 +41,8 @@ class Server : public std::enable_shared_from_this<Server> {
  private:
   void waitAcceptable();
   void accept();
+  void acceptAfter(std::chrono::milliseconds pause);
+  bool makeRoom();
   void welcome(Socket socket);
   void admit(Stream stream);
 

@@ -9,6 +9,7 @@
 
 #include <asio/steady_timer.hpp>
 
+#include "base/clock.h"
 #include "transport/tcp/channel.h"
 #include "transport/tcp/wire.h"
 
@@ -27,6 +28,7 @@ class ServerStranger : public std::enable_shared_from_this<ServerStranger> {
   // `done` is called once, with whether it was admitted and welcomed.
   void start(Admits admits, std::function<void(const std::shared_ptr<ServerStranger>&, bool)> done);
   void close();
+  uint64_t ageNs() const { return monotonicNowNs() - since_ns_; }
   Stream takeStream() { return std::move(stream_); }
 
  private:
@@ -39,6 +41,7 @@ class ServerStranger : public std::enable_shared_from_this<ServerStranger> {
   void judge();
   void finish(bool welcomed);
 
+  const uint64_t since_ns_ = monotonicNowNs();
   Stream stream_;
   const std::shared_ptr<const TlsContext> encryption_;
   asio::steady_timer timer_;

@@ -114,6 +114,22 @@ TEST_CASE("a length that is too great, or no JSON behind one, ends the connectio
   CHECK(memoryOf(target.pid()) < before + 40 * 256);
 }
 
+TEST_CASE("many peers that come at once are all let in") {
+  const TemporaryFolder folder;
+  const TargetProcess target(R"({"auth": {"token_file": ")" + folder.write("token", kToken) + "\"}}", folder.path());
+  std::atomic<int> answered{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 100; ++i) {
+    threads.emplace_back([&] {
+      Connection connection(target.port());
+      connection.sendFrame(R"({"type":"describe"})");
+      if (!connection.answer().empty()) ++answered;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(answered == 100);
+}
+
 TEST_CASE("requests that make no sense are answered with an error, and the next one is served") {
   const TemporaryFolder folder;
   const TargetProcess target(R"({"auth": {"token_file": ")" + folder.write("token", kToken) + "\"}}", folder.path());

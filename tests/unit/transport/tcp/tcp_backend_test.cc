@@ -167,6 +167,17 @@ TEST_CASE("connections that show nothing are cut off, and keep nobody with a tic
   for (const Fd& each : silent) CHECK(isClosed(each));  // the last after two seconds
 }
 
+TEST_CASE("many streams that come at once are all let in") {
+  TwoEnds ends;
+  std::vector<std::unique_ptr<Link>> links;
+  std::vector<std::string> answers;
+  for (int i = 0; i < 300; ++i) answers.push_back(ends.target->answer("1").value());
+  for (const std::string& answer : answers) {
+    links.push_back(ends.initiator->connect(answer, "127.0.0.1", std::make_shared<Recorder>()).value());
+  }
+  for (const auto& link : links) CHECK(link->waitReady(kWatchdogNs).reason == Reason::kNone);
+}
+
 TEST_CASE("offers and answers that make no sense are refused") {
   TwoEnds ends;
   for (const char* offer : {"", "0", "17", "x", "1 ", "-1", " encrypted", "1  encrypted", "1 encrypted "})
