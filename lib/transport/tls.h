@@ -76,7 +76,7 @@ class TlsSession {
   static constexpr std::array<unsigned char, 7> kAlert{0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x46};
   static constexpr size_t kRecordHeadBytes = 5;
   // Written with one key; then this end goes on with the next. RFC 8446 (5.5) allows 24 million.
-  static constexpr uint64_t kRecordsPerKey = 1u << 20;
+  static constexpr uint64_t kRecordsPerKey = 1u << 18;
   // Whether what has come looks like a record of TLS, which is no beginning of a JSON object behind a length.
   static bool isRecord(const std::array<unsigned char, kRecordHeadBytes>& head);
 
