@@ -365,7 +365,7 @@ class Ending(Case):
         path = self.file(*waves, LONG_RUN)
         # Stopped at several places of a wave, in some of which a part of it has arrived.
         for delay in (0.16, 0.22, 0.28):
-            process, target = self.start_running("--format", "json", "--timeout", "1s", path)
+            process, target = self.start_running("--format", "json", "--timeout", "2s", path)
             time.sleep(delay)
             os.kill(target, signal.SIGSTOP)
             out, _ = process.communicate(timeout=30)
