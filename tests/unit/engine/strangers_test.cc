@@ -216,6 +216,11 @@ TEST_CASE("handshakes that are broken off leave nothing behind") {
     setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
   }
   awaitDone(busy, 10);
+  {
+    // It is accepted after all of them.
+    const auto late = makeEngine(config);
+    CHECK(late->openSegment(target.address()));
+  }
   const uint64_t until_ns = monotonicNowNs() + 10 * kSecond;
   while (descriptorsOf(target.pid()) > descriptors && monotonicNowNs() < until_ns) std::this_thread::yield();
   CHECK(descriptorsOf(target.pid()) <= descriptors);
