@@ -13,7 +13,8 @@ function(tent_python_test name script)
     set(arg_LABELS fast)
   endif()
   add_test(NAME ${name} COMMAND ${TENT_PYTHON3} -B ${CMAKE_CURRENT_SOURCE_DIR}/${script} ${arg_UNPARSED_ARGUMENTS})
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300 SKIP_RETURN_CODE 77)
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300 SKIP_RETURN_CODE 77
+                                                ENVIRONMENT_MODIFICATION "${TENT_TEST_PLACE}")
 endfunction()
 
 # check: everything built, then every test but the slow ones.

@@ -37,6 +37,9 @@ function(tent_tool name)
   install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
+# Where engines in tests find, or make, the token of their user: not in the home of who runs them.
+set(TENT_TEST_PLACE "XDG_STATE_HOME=set:${PROJECT_BINARY_DIR}/tests/state")
+
 # tent_unit_test(NAME SOURCES ... DEPS ... [LABELS ...]): a doctest executable, run as the ctest NAME.
 function(tent_unit_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LABELS" ${ARGN})
@@ -49,5 +52,6 @@ function(tent_unit_test name)
   target_link_libraries(${name} PRIVATE tent_options tent_test_main ${arg_DEPS})
   target_precompile_headers(${name} REUSE_FROM tent_test_main)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300 SKIP_RETURN_CODE 77)
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300 SKIP_RETURN_CODE 77
+                                                ENVIRONMENT_MODIFICATION "${TENT_TEST_PLACE}")
 endfunction()

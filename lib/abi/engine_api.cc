@@ -1,4 +1,5 @@
 // The C API: engines, segments, notifications, and this thread's last error.
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -54,6 +55,9 @@ tent_engine_t tent_create_engine() {
     if (!config) return std::move(config.error());
     auto engine = Engine::create(*std::move(config));
     if (!engine) return std::move(engine.error());
+    if ((*engine)->config().auth.mode == AuthSettings::Mode::kNone) {
+      std::fprintf(stderr, "tent: %s: warning: auth.mode %s\n", (*engine)->address().c_str(), kOpenWarning.data());
+    }
     handle = addEngine(*std::move(engine));
     return {};
   });

@@ -77,6 +77,7 @@ void readSmallSections(ObjectReader& top, UnusedKeys& unused, EngineConfig& conf
   withSection(top, "auth", [&](ObjectReader& auth) {
     if (const auto mode = auth.oneOf("mode", kAuthModes)) {
       config.auth.mode = *mode == 0 ? AuthSettings::Mode::kToken : AuthSettings::Mode::kNone;
+      if (config.auth.mode == AuthSettings::Mode::kNone) auth.warn("mode", std::string(kOpenWarning));
     }
     config.auth.token_file = readNonEmptyString(auth, "token_file");
     config.auth.encrypt_data = auth.boolean("encrypt_data").value_or(false);

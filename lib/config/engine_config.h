@@ -40,6 +40,10 @@ struct AuthSettings {
   bool encrypt_data = false;
 };
 
+// What is to be told of Mode::kNone, by whoever makes an engine with it.
+inline constexpr std::string_view kOpenWarning =
+    "\"none\": everybody who reaches the engine's address may read and write what is registered for peers";
+
 // A configuration as this suite uses it. Immutable once read.
 struct EngineConfig {
   std::optional<PolicyName> tenant;               // absent: "default"

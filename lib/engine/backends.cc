@@ -30,6 +30,7 @@ tl::expected<std::vector<std::unique_ptr<Backend>>, Error> makeBackends(Loop& lo
     options.bind_address = bind_address;
     options.port = config.tcp.port;
     options.streams = config.tcp.streams;
+    options.encrypt = config.auth.encrypt_data;
     options.connect_timeout_ns = config.tcp.connect_timeout_ns;
     options.stall_timeout_ns = config.tcp.stall_timeout_ns;
     if (Error error = add(makeTcpBackend(loop, options))) return tl::unexpected(std::move(error));

@@ -7,7 +7,9 @@
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/post.hpp>
-#include <asio/write.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
@@ -26,19 +28,25 @@ struct ControlClient::State : std::enable_shared_from_this<ControlClient::State>
     Done done;
   };
 
-  State(Loop& the_loop, HostPort the_where)
-      : loop(the_loop), where(std::move(the_where)), socket(the_loop.context()), timer(the_loop.context()) {}
+  State(Loop& the_loop, HostPort the_where, std::shared_ptr<const ControlSecurity> the_security)
+      : loop(the_loop),
+        where(std::move(the_where)),
+        security(the_security),
+        stream(the_loop, std::move(the_security), ControlStream::Role::kClient),
+        timer(the_loop.context()) {}
 
   std::string address() const { return formatAddress(where.host, where.port); }
   asio::awaitable<void> work();
   asio::awaitable<void> connect();
   asio::awaitable<tl::expected<Message, Error>> run(const Exchange& exchange);
   Error errorOfConnecting(const std::error_code& code) const;
-  void end();
+  Error errorOfMismatch(AuthMismatch::Kind kind) const;
+  void end() { stream.close(); }
 
   Loop& loop;
   const HostPort where;
-  tcp::socket socket;
+  const std::shared_ptr<const ControlSecurity> security;
+  ControlStream stream;
   asio::steady_timer timer;
   std::deque<Exchange> queue;
   bool working = false;
@@ -52,6 +60,28 @@ Error ControlClient::State::errorOfConnecting(const std::error_code& code) const
   return errorOf(Reason::kPeerUnreachable, std::move(detail));
 }
 
+Error ControlClient::State::errorOfMismatch(AuthMismatch::Kind kind) const {
+  const auto refused = [](std::string detail) { return errorOf(Reason::kAuthFailed, std::move(detail)); };
+  switch (kind) {
+    case AuthMismatch::Kind::kOtherToken:
+      return refused(
+          fmt::format("{} has another token than this side, which uses {}: both need copies of one file, named by "
+                      "auth.token_file, and what was started before its token was replaced must be started again",
+                      address(), security->token_path));
+    case AuthMismatch::Kind::kPeerIsOpen:
+      return refused(
+          fmt::format("{} does not ask for a token (its auth.mode is \"none\", or it is another kind of service), and "
+                      "this side, which uses {}, trusts nobody without: give that engine the token by auth.token_file, "
+                      "or set auth.mode to \"none\" here too",
+                      address(), security->token_path));
+    case AuthMismatch::Kind::kPeerHasToken: break;
+  }
+  return refused(
+      fmt::format("{} asks for a token, and auth.mode is \"none\" on this side: set it to \"token\", and "
+                  "auth.token_file to a copy of that engine's file",
+                  address()));
+}
+
 // Throws std::system_error, operation_aborted when the time is up or the segment was closed.
 asio::awaitable<void> ControlClient::State::connect() {
   tcp::resolver resolver(loop.context());
@@ -61,8 +91,8 @@ asio::awaitable<void> ControlClient::State::connect() {
     if (closed || timed_out) throw std::system_error(asio::error::operation_aborted);
     end();
     const tcp::endpoint endpoint = each->endpoint();
-    openSocket(socket, endpoint.protocol(), error);
-    if (!error) co_await socket.async_connect(endpoint, asio::redirect_error(asio::use_awaitable, error));
+    openSocket(stream.socket(), endpoint.protocol(), error);
+    if (!error) co_await stream.socket().async_connect(endpoint, asio::redirect_error(asio::use_awaitable, error));
   }
   if (closed || timed_out) throw std::system_error(asio::error::operation_aborted);
   if (error) throw std::system_error(error);
@@ -80,16 +110,18 @@ asio::awaitable<tl::expected<Message, Error>> ControlClient::State::run(const Ex
   const auto error = [&](Reason reason, std::string detail) {
     return tl::unexpected(errorOf(reason, std::move(detail)));
   };
-  const bool was_open = socket.is_open();
+  const bool was_open = stream.isOpen();
   bool connected = was_open;
   try {
     if (!was_open) {
       co_await connect();
       connected = true;
-      socket.set_option(tcp::no_delay(true));
+      stream.socket().set_option(tcp::no_delay(true));
+      co_await stream.handshake();
     }
-    co_await asio::async_write(socket, asio::buffer(exchange.frame), asio::use_awaitable);
-    const std::string text = co_await readFrame(socket, kMaxAnswerBytes);
+    co_await stream.write(exchange.frame);
+    const size_t length = co_await stream.readHead(kMaxAnswerBytes);
+    const std::string text = co_await stream.readText(length);
     timer.cancel();
     tl::expected<Message, Error> answer = parseMessage(text);
     if (!answer) {
@@ -98,6 +130,10 @@ asio::awaitable<tl::expected<Message, Error>> ControlClient::State::run(const Ex
       co_return tl::unexpected(std::move(refused));
     }
     co_return answer;
+  } catch (const AuthMismatch& mismatch) {
+    timer.cancel();
+    end();
+    co_return tl::unexpected(errorOfMismatch(mismatch.kind()));
   } catch (const std::system_error& failure) {
     timer.cancel();
     end();
@@ -121,7 +157,7 @@ asio::awaitable<void> ControlClient::State::work() {
   while (!queue.empty()) {
     const Exchange exchange = std::move(queue.front());
     queue.pop_front();
-    const bool was_open = socket.is_open();
+    const bool was_open = stream.isOpen();
     tl::expected<Message, Error> result = co_await run(exchange);
     // A connection that was idle may have been lost long ago, with a peer that is there again.
     if (!result && result.error().reason == Reason::kPeerLost && was_open && !closed) result = co_await run(exchange);
@@ -130,12 +166,8 @@ asio::awaitable<void> ControlClient::State::work() {
   working = false;
 }
 
-void ControlClient::State::end() {
-  std::error_code ignored;
-  socket.close(ignored);
-}
-
-ControlClient::ControlClient(Loop& loop, HostPort where) : state_(std::make_shared<State>(loop, std::move(where))) {}
+ControlClient::ControlClient(Loop& loop, HostPort where, std::shared_ptr<const ControlSecurity> security)
+    : state_(std::make_shared<State>(loop, std::move(where), std::move(security))) {}
 
 ControlClient::~ControlClient() {
   close();

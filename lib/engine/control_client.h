@@ -1,5 +1,6 @@
 // The asking end of the control channel to one peer: connects when it is first needed, and again after the connection
-// was lost.
+// was lost, each time with proof both ways that the two ends have the same token, unless this engine has none on
+// purpose.
 //
 // Thread safety: all members may be called from any thread. Exchanges with one peer run one after the other.
 #pragma once
@@ -11,6 +12,7 @@
 #include <tl/expected.hpp>
 
 #include "engine/address.h"
+#include "engine/control_security.h"
 #include "engine/wire.h"
 #include "transport/loop.h"
 
@@ -21,14 +23,14 @@ class ControlClient {
   using Done = std::function<void(tl::expected<Message, Error>)>;
 
   // `loop` outlives it.
-  ControlClient(Loop& loop, HostPort where);
+  ControlClient(Loop& loop, HostPort where, std::shared_ptr<const ControlSecurity> security);
   // Ends what is going on with canceled.
   ControlClient(const ControlClient&) = delete;
   ControlClient& operator=(const ControlClient&) = delete;
   ~ControlClient();
 
   // Calls `done` once, on the loop's thread: with the answer, with the error that the peer answered, or with
-  // peer_unreachable, timeout or peer_lost. `timeout_ns` counts from the exchange's turn.
+  // auth_failed, peer_unreachable, timeout or peer_lost. `timeout_ns` counts from the exchange's turn.
   void exchange(const Message& request, uint64_t timeout_ns, Done done);
   // The same, waited for. Not on the loop's thread.
   tl::expected<Message, Error> ask(const Message& request, uint64_t timeout_ns);

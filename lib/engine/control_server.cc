@@ -1,20 +1,20 @@
 #include "engine/control_server.h"
 
+#include <deque>
 #include <set>
+
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 
 #include <fmt/format.h>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/ip/tcp.hpp>
-#include <asio/post.hpp>
-#include <asio/read.hpp>
+#include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
-#include <asio/write.hpp>
-#include <nlohmann/json.hpp>
 
 #include "engine/address.h"
-#include "engine/control_stream.h"
-#include "engine/notification.h"
+#include "engine/control_session.h"
 #include "transport/sockets.h"
 
 namespace tent {
@@ -22,18 +22,23 @@ namespace tent {
 using asio::ip::tcp;
 
 struct ControlServer::State : std::enable_shared_from_this<ControlServer::State> {
-  State(Loop& the_loop, Handlers the_handlers)
-      : loop(the_loop), acceptor(the_loop.context()), handlers(std::move(the_handlers)) {}
+  State(Loop& the_loop, ControlHandlers the_handlers)
+      : loop(the_loop),
+        acceptor(the_loop.context()),
+        handlers(std::make_shared<const ControlHandlers>(std::move(the_handlers))) {}
 
   asio::awaitable<void> accept();
-  asio::awaitable<void> serve(std::shared_ptr<tcp::socket> socket);
-  asio::awaitable<Message> answer(Message request);
-  asio::awaitable<Message> answerChecksums(Message request);
+  asio::awaitable<void> serve(std::shared_ptr<ControlSession> session);
+  bool makeRoom();
+  void greet(const std::shared_ptr<ControlSession>& session);
+  bool admit(const std::shared_ptr<ControlSession>& session);
 
   Loop& loop;
   tcp::acceptor acceptor;
-  Handlers handlers;
-  std::set<std::shared_ptr<tcp::socket>> sessions;
+  const std::shared_ptr<const ControlHandlers> handlers;
+  std::shared_ptr<const ControlSecurity> security;
+  std::deque<std::shared_ptr<ControlSession>> strangers;  // the oldest first
+  std::set<std::shared_ptr<ControlSession>> admitted;
   std::string address;
   std::string bind_address;
   bool loopback = false;
@@ -41,9 +46,14 @@ struct ControlServer::State : std::enable_shared_from_this<ControlServer::State>
 
 namespace {
 
-Message malformed(std::string detail) {
-  return errorMessage(errorOf(Reason::kIoError, std::move(detail)));
-}
+// Who has proved nothing yet. While there are so many, one more waits to be accepted until one of them has proved that
+// it is a peer, or takes the place of the oldest, which had time enough for that: so neither a flood of those who say
+// nothing nor many peers that come at once keep anybody out who has the token.
+constexpr size_t kMaxStrangers = 64;
+constexpr uint64_t kTimeEnoughNs = 100'000'000;
+constexpr uint64_t kRoomPauseNs = 2'000'000;
+// Peers. One more is not let in, so that what they cost has an end.
+constexpr size_t kMaxPeers = 1024;
 
 Error cannotListen(const std::string& where, const std::error_code& code) {
   std::string detail = fmt::format("cannot listen on {}: {}", where, code.message());
@@ -52,100 +62,69 @@ Error cannotListen(const std::string& where, const std::error_code& code) {
   return errorOf(Reason::kIoError, std::move(detail));
 }
 
+// Best effort. A peer whose machine has gone is noticed although it may be silent for as long as it likes: it would
+// keep its place among the others.
+void tune(tcp::socket& socket) {
+  const auto set = [&](int level, int option, int value) {
+    ::setsockopt(socket.native_handle(), level, option, &value, sizeof value);
+  };
+  set(IPPROTO_TCP, TCP_NODELAY, 1);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 60);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 6);
+}
+
 }  // namespace
 
 asio::awaitable<void> ControlServer::State::accept() {
   const auto self = shared_from_this();
   while (acceptor.is_open()) {
     std::error_code error;
-    auto socket = std::make_shared<tcp::socket>(loop.context());
     co_await acceptor.async_wait(tcp::acceptor::wait_read, asio::redirect_error(asio::use_awaitable, error));
     if (error == asio::error::operation_aborted) co_return;
-    if (!error) acceptSocket(acceptor, *socket, error);
+    while (!makeRoom()) co_await pause(loop, kRoomPauseNs);
+    if (!acceptor.is_open()) co_return;
+    auto session = std::make_shared<ControlSession>(loop, security, handlers);
+    if (!error) acceptSocket(acceptor, session->socket(), error);
     if (error) {
       // Nothing is accepted until what is lacking is there again; not asking at once keeps this from spinning.
-      co_await pause(loop.context(), kAcceptPauseNs);
+      co_await pause(loop, kAcceptPauseNs);
       continue;
     }
-    socket->set_option(tcp::no_delay(true), error);
-    sessions.insert(socket);
-    asio::co_spawn(loop.context(), serve(std::move(socket)), asio::detached);
+    tune(session->socket());
+    greet(session);
   }
 }
 
-asio::awaitable<void> ControlServer::State::serve(std::shared_ptr<tcp::socket> socket) {
+bool ControlServer::State::makeRoom() {
+  if (strangers.size() < kMaxStrangers) return true;
+  if (strangers.front()->ageNs() < kTimeEnoughNs) return false;
+  strangers.front()->close();
+  strangers.pop_front();
+  return true;
+}
+
+void ControlServer::State::greet(const std::shared_ptr<ControlSession>& session) {
+  strangers.push_back(session);
+  asio::co_spawn(loop.context(), serve(session), asio::detached);
+}
+
+bool ControlServer::State::admit(const std::shared_ptr<ControlSession>& session) {
+  std::erase(strangers, session);
+  return admitted.size() < kMaxPeers && admitted.insert(session).second;
+}
+
+asio::awaitable<void> ControlServer::State::serve(std::shared_ptr<ControlSession> session) {
   const auto self = shared_from_this();
-  try {
-    while (true) {
-      const std::string text = co_await readFrame(*socket, kMaxRequestBytes);
-      tl::expected<Message, Error> request = parseMessage(text);
-      // Not as one expression: GCC 12 destroys the temporaries of a conditional co_await twice.
-      Message reply;
-      if (request) {
-        reply = co_await answer(*std::move(request));
-      } else {
-        reply = errorMessage(request.error());
-      }
-      reply["instance"] = handlers.instance;
-      const std::string frame = frameOf(reply);
-      co_await asio::async_write(*socket, asio::buffer(frame), asio::use_awaitable);
-    }
-  } catch (const std::exception&) {
-    // The peer has gone or spoke nonsense; either ends its session, and nothing else.
-  }
-  sessions.erase(socket);
-}
-
-asio::awaitable<Message> ControlServer::State::answer(Message request) {
-  const auto type = request.find("type");
-  if (type == request.end() || !type->is_string()) co_return malformed("the request has no type");
-  if (*type == "describe") co_return messageOf(handlers.describe());
-  if (*type == "checksums") {
-    Message checksums = co_await answerChecksums(std::move(request));
-    co_return checksums;
-  }
-  if (*type == "connect") {
-    const auto name = request.find("transport");
-    const auto offer = request.find("offer");
-    if (name == request.end() || !name->is_string() || offer == request.end() || !offer->is_string()) {
-      co_return malformed("connect needs a transport and an offer");
-    }
-    const auto transport = valueOfName<Transport>(name->get<std::string>());
-    if (!transport) co_return malformed("this library does not know the transport");
-    tl::expected<std::string, Error> made = handlers.answer(*transport, offer->get_ref<const std::string&>());
-    if (!made) co_return errorMessage(made.error());
-    co_return Message{{"answer", *std::move(made)}};
-  }
-  if (*type == "notify") {
-    tl::expected<SentNotification, Error> sent = notificationOf(request);
-    if (!sent) co_return errorMessage(sent.error());
-    if (Error refused = handlers.notify(sent->from, std::move(sent->notification))) co_return errorMessage(refused);
-    co_return Message{{"taken", true}};
-  }
-  co_return malformed("this library does not know the type of the request");
-}
-
-asio::awaitable<Message> ControlServer::State::answerChecksums(Message request) {
-  const auto ranges = request.find("ranges");
-  if (ranges == request.end() || !ranges->is_array() || ranges->size() > kMaxRangesPerRequest) {
-    co_return malformed("checksums needs an array of ranges");
-  }
-  Message checksums = Message::array();
-  for (const Message& range : *ranges) {
-    if (!range.is_array() || range.size() != 2 || !range[0].is_number_unsigned() || !range[1].is_number_unsigned()) {
-      co_return malformed("a range is [address, length]");
-    }
-    auto reader = handlers.begin_checksum(range[0].get<uint64_t>(), range[1].get<uint64_t>());
-    if (!reader) co_return errorMessage(reader.error());
-    uint64_t checksum = 0;
-    while (!(*reader)(checksum)) co_await asio::post(loop.context(), asio::use_awaitable);  // others in between
-    checksums.push_back(checksum);
-  }
-  co_return Message{{"checksums", std::move(checksums)}};
+  const std::function<bool()> admit_it = [this, session] { return admit(session); };
+  co_await session->serve(admit_it);
+  std::erase(strangers, session);
+  admitted.erase(session);
 }
 
 tl::expected<std::unique_ptr<ControlServer>, Error> ControlServer::listen(Loop& loop, const std::string& host,
-                                                                          uint16_t port, Handlers handlers) {
+                                                                          uint16_t port, ControlHandlers handlers) {
   auto state = std::make_shared<State>(loop, std::move(handlers));
   const std::string where = formatAddress(host, port);
   std::error_code error;
@@ -182,7 +161,8 @@ bool ControlServer::isLoopback() const {
   return state_->loopback;
 }
 
-void ControlServer::start() {
+void ControlServer::start(std::shared_ptr<const ControlSecurity> security) {
+  state_->security = std::move(security);
   asio::co_spawn(state_->loop.context(), state_->accept(), asio::detached);
 }
 
@@ -191,7 +171,8 @@ void ControlServer::stop() {
   state_->loop.run([this] {
     std::error_code ignored;
     state_->acceptor.close(ignored);
-    for (const auto& session : state_->sessions) session->close(ignored);
+    for (const auto& session : state_->strangers) session->close();
+    for (const auto& session : state_->admitted) session->close();
   });
 }
 

@@ -38,11 +38,6 @@ Error checkConfig(const EngineConfig& config) {
   if (config.plan.force_staging) {
     return badConfiguration("staging.force: this build does not stage transfers; remove it, or set it to false");
   }
-  if (config.auth.mode == AuthSettings::Mode::kToken || config.auth.token_file || config.auth.encrypt_data) {
-    return badConfiguration(
-        "auth: this build does not authenticate peers and does not encrypt; only \"mode\": \"none\" "
-        "says so much");
-  }
   return {};
 }
 
@@ -63,13 +58,9 @@ Error Engine::Impl::start() {
   auto control = ControlServer::listen(*control_loop_, host, config_.rpc_server_port, controlHandlers());
   if (!control) return std::move(control.error());
   control_ = *std::move(control);
-  if (!control_->isLoopback() && config_.auth.mode != AuthSettings::Mode::kNone) {
-    return badConfiguration(
-        fmt::format("rpc_server_hostname: {} can be reached from other machines, and this build does not authenticate "
-                    "them: bind to a "
-                    "loopback address, or accept that everybody there may use this engine by auth.mode \"none\"",
-                    host));
-  }
+  auto security = secureControl(config_.auth, control_->isLoopback(), host);
+  if (!security) return std::move(security.error());
+  security_ = *std::move(security);
   address_ = control_->address();
   segment_name_ = config_.local_segment_name.value_or(address_);
   if (Error error = startBackends(control_->bindAddress())) return error;
@@ -78,7 +69,7 @@ Error Engine::Impl::start() {
   for (const Server& server : servers_) servers.push_back({server.transport, server.backend.get()});
   memory_ = std::make_unique<LocalMemory>(std::move(servers));
   // Not before there is something to answer with.
-  control_->start();
+  control_->start(security_);
   return {};
 }
 
@@ -103,8 +94,8 @@ Error Engine::Impl::startBackends(const std::string& bind_address) {
   return {};
 }
 
-ControlServer::Handlers Engine::Impl::controlHandlers() {
-  ControlServer::Handlers handlers;
+ControlHandlers Engine::Impl::controlHandlers() {
+  ControlHandlers handlers;
   handlers.describe = [this] { return describe(); };
   handlers.instance = instance_;
   handlers.notify = [this](std::string_view from, Notification notification) {

@@ -92,7 +92,7 @@ class Engine::Impl final : public LaneHost {
   };
 
   Error startBackends(const std::string& bind_address);
-  ControlServer::Handlers controlHandlers();
+  ControlHandlers controlHandlers();
   PeerDescription describe();
 
   Backend* backendOf(Transport transport) const;
@@ -135,6 +135,7 @@ class Engine::Impl final : public LaneHost {
   std::vector<Server> servers_;
   std::unique_ptr<LocalMemory> memory_;
   std::unique_ptr<ControlServer> control_;
+  std::shared_ptr<const ControlSecurity> security_;
   std::string address_;
   std::string segment_name_;
 

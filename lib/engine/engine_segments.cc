@@ -37,7 +37,7 @@ tl::expected<std::shared_ptr<Peer>, Error> Engine::Impl::peerOf(SegmentId segmen
 }
 
 std::shared_ptr<Peer> Engine::Impl::makePeer(const std::string& name, HostPort where) {
-  auto peer = std::make_shared<Peer>(name, std::move(where), *control_loop_);
+  auto peer = std::make_shared<Peer>(name, std::move(where), *control_loop_, security_);
   for (const Server& server : servers_) {
     peer->addLane(std::make_shared<Lane>(server.transport, server.backend->capabilities(), *peer, *this));
   }

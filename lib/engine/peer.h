@@ -44,8 +44,8 @@ struct RouteKey {
 
 class Peer : public std::enable_shared_from_this<Peer> {
  public:
-  Peer(std::string name, HostPort where, Loop& control_loop)
-      : name_(std::move(name)), where_(where), client_(control_loop, std::move(where)) {}
+  Peer(std::string name, HostPort where, Loop& control_loop, std::shared_ptr<const ControlSecurity> security)
+      : name_(std::move(name)), where_(where), client_(control_loop, std::move(where), std::move(security)) {}
 
   const std::string& name() const { return name_; }  // as it was opened
   const std::string& host() const { return where_.host; }

@@ -1,12 +1,14 @@
 // How an engine of the C API is configured, and what is told of a configuration that is wrong.
 #include <cstdio>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <thread>
 
 #include <unistd.h>
 
 #include "abi/c_engines.h"
+#include "support/temporary_folder.h"
 
 namespace tent::abi_test {
 namespace {
@@ -67,6 +69,40 @@ TEST_CASE("keys are set over the file, as text or JSON, for the thread's next en
     tent_set_config(key, "1");
     CHECK(tent_create_engine() == nullptr);
   }
+}
+
+TEST_CASE("engines with the same token file reach each other, and no others do") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("token", "0123456789abcdefghijklmnopqrstuvwxyz");
+  const auto with_token = [&](const std::string& file) {
+    tent_set_config("auth/token_file", file.c_str());
+    return std::make_unique<CEngine>();
+  };
+  const auto target = with_token(path);
+  const auto peer = with_token(path);
+  const auto stranger = with_token(folder.write("other", "another token, of 32 bytes at the least"));
+  const CEngine user;  // with the user's own
+  tent_segment_id_t segment = 0;
+  CHECK(tent_open_segment(*peer, &segment, target->name().c_str()) == 0);
+  for (const tent_engine_t other : {tent_engine_t(*stranger), tent_engine_t(user)}) {
+    CHECK(tent_open_segment(other, &segment, target->name().c_str()) == -1);
+    const tent_result_t error = lastError();
+    CHECK(error.reason == TENT_REASON_AUTH_FAILED);
+    CHECK(std::string(error.message).find("another token") != std::string::npos);
+    CHECK(std::string(error.message).find("0123456789") == std::string::npos);
+  }
+}
+
+TEST_CASE("a token that is not good, or none where one is needed, gives no engine, and the error names the key") {
+  const TemporaryFolder folder;
+  tent_set_config("auth/token_file", folder.write("short", "short").c_str());
+  CHECK(tent_create_engine() == nullptr);
+  CHECK(lastError().reason == TENT_REASON_BAD_CONFIGURATION);
+  CHECK(std::string(lastError().message).find("auth.token_file") != std::string::npos);
+  tent_set_config("rpc_server_hostname", "0.0.0.0");
+  CHECK(tent_create_engine() == nullptr);
+  CHECK(std::string(lastError().message).find("auth.token_file") != std::string::npos);
+  CHECK(std::string(lastError().message).find("auth.mode") != std::string::npos);
 }
 
 TEST_CASE("an engine listens where it is told to, and nowhere else by default") {

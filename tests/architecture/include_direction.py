@@ -11,11 +11,12 @@ import re
 import sys
 from pathlib import Path
 
-_ENGINE_USES = {"base", "intent", "inventory", "policy", "plan", "config", "transport"}
+_ENGINE_USES = {"base", "auth", "intent", "inventory", "policy", "plan", "config", "transport"}
 
 # Room -> the rooms it may use besides itself.
 ALLOWED = {
     "base": set(),
+    "auth": {"base"},
     "intent": {"base"},
     "inventory": {"base", "intent"},
     "policy": {"base", "intent", "inventory"},

@@ -13,9 +13,10 @@ namespace tent::conformance {
 namespace {
 
 tl::expected<std::unique_ptr<Backend>, Error> make(std::string_view suite, Loop& loop, const Limits& limits) {
-  if (suite == "tcp") {
+  if (suite == kTcp.suite || suite == kTcpEncrypted.suite) {
     TcpOptions options;
     options.streams = 2;
+    options.encrypt = suite == kTcpEncrypted.suite;
     options.stall_timeout_ns = limits.stall_ns;
     options.connect_timeout_ns = limits.connect_ns;
     return makeTcpBackend(loop, options);

@@ -11,7 +11,7 @@
 
 namespace tent::conformance {
 
-// Of doctest: one a backend, shm twice.
+// Of doctest: one a backend, tcp and shm twice.
 struct Kind {
   std::string_view suite;
   bool allocates = false;           // its targets allocate the memory they serve; else it is the application's
@@ -21,6 +21,7 @@ struct Kind {
 };
 
 inline constexpr Kind kTcp{"tcp"};
+inline constexpr Kind kTcpEncrypted{"tcp_encrypted"};
 inline constexpr Kind kShmMapped{"shm_mapped", true, false, false};
 inline constexpr Kind kShmCopied{"shm_copied", false, false, false};
 inline constexpr Kind kFake{"fake", false, true, true, 8ull << 20};

@@ -22,7 +22,9 @@
   TEST_CASE(suite ": " sentence* doctest::test_suite(suite)) { \
     function(tent::conformance::kind);                         \
   }
-#define CONTRACT_OF_TCP(sentence, function) CONTRACT_OF("tcp", kTcp, sentence, function)
+#define CONTRACT_OF_TCP(sentence, function)    \
+  CONTRACT_OF("tcp", kTcp, sentence, function) \
+  CONTRACT_OF("tcp_encrypted", kTcpEncrypted, sentence, function)
 #define CONTRACT_OF_FAKE(sentence, function) CONTRACT_OF("fake", kFake, sentence, function)
 #define CONTRACT_OF_SHM(sentence, function)                 \
   CONTRACT_OF("shm_mapped", kShmMapped, sentence, function) \

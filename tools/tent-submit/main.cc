@@ -18,6 +18,7 @@ int run(const Options& options, Output& output) {
   }
   std::optional<EngineConfig> config = EngineConfig{};
   if (!options.common.config_path.empty()) config = loadEngineConfig(options.common.config_path, options.common.quiet);
+  if (config) applyToken(options, config->auth);
   if (!options.serve) return submitFile(options, std::move(config), output);
   return config ? serve(options, *std::move(config), output) : kExitInput;
 }

@@ -79,6 +79,7 @@ void addServeOptions(CLI::App& app, Options& options) {
       ->type_name("BYTES")
       ->needs(serve);
   app.add_flag("--until-stdin-ends", options.until_stdin_ends)->needs(serve)->group("");
+  app.add_flag("--without-token", options.without_token)->needs(serve)->group("");
 }
 
 }  // namespace
@@ -86,6 +87,17 @@ void addServeOptions(CLI::App& app, Options& options) {
 void addOptions(CLI::App& app, Options& options) {
   addRunOptions(app, options);
   addServeOptions(app, options);
+  app.add_option("--token-file", options.token_file,
+                 "What both sides must have a copy of (default: as configured, else the user's own)")
+      ->check([](const std::string& path) { return path.empty() ? "must name a file" : ""; })
+      ->type_name("FILE");
+}
+
+void applyToken(const Options& options, AuthSettings& auth) {
+  if (options.without_token) auth.mode = AuthSettings::Mode::kNone;
+  if (options.token_file.empty()) return;
+  auth.mode = AuthSettings::Mode::kToken;
+  auth.token_file = options.token_file;
 }
 
 std::string conflictOf(const Options& options) {

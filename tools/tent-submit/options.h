@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/options.h"
+#include "config/engine_config.h"
 #include "intent/values.h"
 #include "tent-submit/peers.h"
 
@@ -30,15 +31,23 @@ struct Options {
   std::optional<uint64_t> timeout_ns;
   std::string metrics_path;  // "" none
 
+  // ---- both
+  std::string token_file;  // "" as the configuration says
+
   // ---- --serve
   bool serve = false;
   std::string bind;     // "": as the configuration says
   std::string segment;  // "" its address
   uint64_t size = 64u << 20;
-  bool until_stdin_ends = false;  // of a target that another tent-submit has started
+  // Of a target that another tent-submit has started:
+  bool until_stdin_ends = false;
+  bool without_token = false;
 };
 
 void addOptions(CLI::App& app, Options& options);
+
+// Puts what the options say about the token over the configuration's `auth`.
+void applyToken(const Options& options, AuthSettings& auth);
 
 // What is wrong with the options as a whole; "" nothing.
 std::string conflictOf(const Options& options);

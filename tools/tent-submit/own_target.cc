@@ -5,6 +5,7 @@
 #include <csignal>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -68,7 +69,7 @@ OwnTarget& OwnTarget::operator=(OwnTarget&& other) noexcept {
   return *this;
 }
 
-tl::expected<OwnTarget, std::string> OwnTarget::start(uint64_t buffer_bytes) {
+tl::expected<OwnTarget, std::string> OwnTarget::start(uint64_t buffer_bytes, const AuthSettings& auth) {
   std::array<int, 2> to_child{};
   std::array<int, 2> from_child{};
   if (pipe2(to_child.data(), O_CLOEXEC) != 0) return tl::unexpected(systemError("pipe"));
@@ -79,11 +80,14 @@ tl::expected<OwnTarget, std::string> OwnTarget::start(uint64_t buffer_bytes) {
   target.output_.reset(from_child[0]);
   Fd child_output(from_child[1]);
 
-  std::array<std::string, 10> words{
+  std::vector<std::string> words{
       "tent-submit", "--serve", "--bind",  "127.0.0.1:0",       "--size", std::to_string(buffer_bytes),
       "--format",    "json",    "--quiet", "--until-stdin-ends"};
-  std::array<char*, words.size() + 1> arguments{};
-  for (size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
+  if (auth.mode == AuthSettings::Mode::kNone) words.emplace_back("--without-token");
+  if (auth.token_file) words.push_back("--token-file=" + *auth.token_file);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   const pid_t parent = getpid();
   target.pid_ = fork();
   if (target.pid_ == 0) become(arguments.data(), child_input.get(), child_output.get(), parent);

@@ -11,13 +11,15 @@
 #include <tl/expected.hpp>
 
 #include "base/fd.h"
+#include "config/engine_config.h"
 
 namespace tent::tool {
 
 class OwnTarget {
  public:
   // Waits until it serves, for a few seconds at most, or until this process is interrupted. The error is a sentence.
-  static tl::expected<OwnTarget, std::string> start(uint64_t buffer_bytes);
+  // It takes whom `auth` takes.
+  static tl::expected<OwnTarget, std::string> start(uint64_t buffer_bytes, const AuthSettings& auth);
   OwnTarget(const OwnTarget&) = delete;
   OwnTarget& operator=(const OwnTarget&) = delete;
   OwnTarget(OwnTarget&& other) noexcept;

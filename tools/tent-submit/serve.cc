@@ -73,10 +73,12 @@ void writeReadyObject(std::string& out, const Engine& engine, uint64_t bytes) {
 std::string readyText(const Engine& engine, const Options& options) {
   const std::string name = escapeForTerminal(engine.segmentName());
   const std::string given = options.segment.empty() ? engine.address() : fmt::format("{}={}", name, engine.address());
+  const std::string token =
+      options.token_file.empty() ? "" : fmt::format("--token-file {} ", escapeForTerminal(options.token_file));
   return fmt::format(
       "serving {} of application memory and as much of allocated memory at {}, as segment {}\n"
-      "run a file against it: tent-submit --peer {} FILE\n",
-      formatSize(options.size), engine.address(), name, given);
+      "run a file against it: tent-submit {}--peer {} FILE\n",
+      formatSize(options.size), engine.address(), name, token, given);
 }
 
 void appendServed(std::string& out, const EngineMetrics& metrics, bool json_format) {

@@ -143,7 +143,11 @@ typedef struct tent_nic_load_stat tent_nic_load_stat_t;
 void tent_load_config_from_file(const char* path);
 void tent_set_config(const char* key, const char* value);
 
-/* NULL on an error: see tent_last_error. Uses up this thread's configuration in any case. */
+/* Peers must have the same token: that of "auth/token_file", else on a loopback address the user's own, which is made
+ * when it is first needed. An address that other machines reach needs "auth/token_file", or "auth/mode" "none" to let
+ * everybody in.
+ *
+ * NULL on an error: see tent_last_error. Uses up this thread's configuration in any case. */
 tent_engine_t tent_create_engine(void);
 /* Ends what is in flight. */
 void tent_destroy_engine(tent_engine_t engine);

@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <sys/socket.h>
 
+#include "base/clock.h"
+
 namespace tent::fake {
 namespace {
 
@@ -64,10 +66,7 @@ void Target::remove(uint64_t id) {
 }
 
 std::string Target::answer() {
-  const uint64_t ticket = randomNumber();
-  const std::lock_guard lock(mutex_);
-  tickets_.insert(ticket);
-  return formatAddress({name_, ticket});
+  return formatAddress({name_, tickets_.issue(monotonicNowNs())});
 }
 
 void Target::accept() {
@@ -104,10 +103,7 @@ bool Target::welcome(int socket) {
   Hello hello;
   if (receiveAll(socket, &hello, sizeof(hello)) != Io::kDone) return false;
   Verdict verdict;
-  {
-    const std::lock_guard lock(mutex_);
-    if (tickets_.erase(hello.ticket) == 0) verdict.reason = Reason::kAuthFailed;
-  }
+  if (!tickets_.redeem(hello.ticket, monotonicNowNs())) verdict.reason = Reason::kAuthFailed;
   return sendAll(socket, &verdict, sizeof(verdict)) == Io::kDone && verdict.reason == Reason::kNone;
 }
 

@@ -8,7 +8,6 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <thread>
 
@@ -16,8 +15,10 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/random.h"
 #include "transport/fake/fake_wire.h"
 #include "transport/regions.h"
+#include "transport/tickets.h"
 
 namespace tent::fake {
 
@@ -37,6 +38,7 @@ class Target {
   uint64_t servedWrittenBytes() const { return served_written_bytes_; }
 
  private:
+  static constexpr uint64_t kTicketLifeNs = 30'000'000'000;
   struct Peer {
     Fd socket;
     std::thread thread;
@@ -51,16 +53,16 @@ class Target {
   bool serveOne(int socket);
 
   const uint64_t stall_timeout_ns_;
-  const uint64_t name_ = randomNumber();
+  const uint64_t name_ = randomValue<uint64_t>();
   Fd listener_;
   RegionTable regions_;
+  TicketBook tickets_{kTicketLifeNs};
   std::mutex moving_;
   std::atomic<uint64_t> served_read_bytes_{0};
   std::atomic<uint64_t> served_written_bytes_{0};
 
   std::mutex mutex_;
   bool stopped_ = false;
-  std::set<uint64_t> tickets_;
   std::list<Peer> peers_;
   std::thread accepter_;
 };

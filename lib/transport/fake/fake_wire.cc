@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <random>
 
 #include <sys/time.h>
 #include <unistd.h>
@@ -47,19 +46,16 @@ Io moveAll(void* start, size_t count, const Call& call) {
 }  // namespace
 
 std::string formatAddress(const Address& address) {
-  return fmt::format("{}{:016x} {:016x}", kPrefix, address.name, address.ticket);
+  return fmt::format("{}{:016x} {}", kPrefix, address.name, toHex(address.ticket));
 }
 
 bool parseAddress(std::string_view text, Address& into) {
-  if (text.size() != kPrefix.size() + 2 * kDigits + 1 || !text.starts_with(kPrefix)) return false;
+  if (text.size() <= kPrefix.size() + kDigits || !text.starts_with(kPrefix)) return false;
   text.remove_prefix(kPrefix.size());
-  return text[kDigits] == ' ' && parseNumber(text.substr(0, kDigits), into.name) &&
-         parseNumber(text.substr(kDigits + 1), into.ticket);
-}
-
-uint64_t randomNumber() {
-  std::random_device device;
-  return uint64_t{device()} << 32 | device();
+  const auto ticket = ticketOfHex(text.substr(kDigits + 1));
+  if (text[kDigits] != ' ' || !ticket || !parseNumber(text.substr(0, kDigits), into.name)) return false;
+  into.ticket = *ticket;
+  return true;
 }
 
 SocketAddress::SocketAddress(uint64_t name) {

@@ -20,16 +20,16 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "transport/backend.h"
+#include "transport/tickets.h"
 
 namespace tent::fake {
 
 struct Address {
   uint64_t name = 0;
-  uint64_t ticket = 0;
+  Ticket ticket{};
 };
 std::string formatAddress(const Address& address);  // "fake NAME TICKET"
 bool parseAddress(std::string_view text, Address& into);
-uint64_t randomNumber();
 
 struct SocketAddress {
   explicit SocketAddress(uint64_t name);
@@ -40,7 +40,7 @@ struct SocketAddress {
 };
 
 struct Hello {
-  uint64_t ticket = 0;
+  Ticket ticket{};
 };
 struct Request {
   Direction direction = Direction::kRead;

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <asio/post.hpp>
 
-#include "base/clock.h"
 #include "transport/shared_memory.h"
 #include "transport/shm/connection.h"
 
@@ -20,8 +19,6 @@ namespace {
 
 constexpr int kBacklog = 128;
 constexpr size_t kMaxUnproven = 64;
-constexpr size_t kMaxTickets = 4096;
-constexpr uint64_t kTicketLifeNs = 30'000'000'000;
 constexpr auto kReleaseTime = std::chrono::seconds(2);
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 
@@ -97,28 +94,9 @@ void Target::admit(Fd socket) {
 }
 
 tl::expected<std::string, Error> Target::answer() {
-  const uint64_t now = monotonicNowNs();
   const std::lock_guard lock(mutex_);
   if (stopped_) return tl::unexpected(errorOf(Reason::kPeerUnreachable, "shm: the backend was stopped"));
-  if (tickets_.size() >= kMaxTickets) {
-    std::erase_if(tickets_, [now](const auto& ticket) { return ticket.second <= now; });
-  }
-  if (tickets_.size() >= kMaxTickets) {
-    return tl::unexpected(
-        errorOf(Reason::kResourceExhausted, "shm: too many links are being opened at once; try again in a while"));
-  }
-  const Secret ticket = randomSecret();
-  tickets_[ticket] = now + kTicketLifeNs;
-  return formatAnswer({name_, ticket});
-}
-
-bool Target::useTicket(const Secret& ticket) {
-  const std::lock_guard lock(mutex_);
-  const auto found = tickets_.find(ticket);
-  if (found == tickets_.end()) return false;
-  const bool valid = monotonicNowNs() < found->second;
-  tickets_.erase(found);
-  return valid;
+  return formatAnswer({name_, tickets_.issue(monotonicNowNs())});
 }
 
 // ---- regions

@@ -9,7 +9,6 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -20,10 +19,13 @@
 #include <asio/steady_timer.hpp>
 #include <tl/expected.hpp>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "transport/backend.h"
 #include "transport/loop.h"
 #include "transport/shm/wire.h"
+#include "transport/tickets.h"
 
 namespace tent::shm {
 
@@ -41,13 +43,15 @@ class Target : public std::enable_shared_from_this<Target> {
   // in case one stands still.
   void remove(uint64_t id);
 
-  // A new answer: resource_exhausted when too many wait to be used.
+  // A new answer: peer_unreachable once stopped.
   tl::expected<std::string, Error> answer();
 
   void stop();
 
  private:
   friend class Connection;
+  static constexpr uint64_t kTicketLifeNs = 30'000'000'000;
+
   explicit Target(Loop& loop);
 
   void accept();
@@ -55,7 +59,7 @@ class Target : public std::enable_shared_from_this<Target> {
   void admit(Fd socket);
 
   // For connections, on the loop's thread.
-  bool useTicket(const Secret& ticket);
+  bool useTicket(const Ticket& ticket) { return tickets_.redeem(ticket, monotonicNowNs()); }
   // Answers a kFetch: sends the region, or why not, while it cannot be taken back. Whether it was given in `given`.
   SendResult sendRegion(int socket, uint64_t id, bool& given);
   void released(uint64_t id);
@@ -63,8 +67,10 @@ class Target : public std::enable_shared_from_this<Target> {
   void revoke(uint64_t id);
 
   Loop& loop_;
-  const Secret name_ = randomSecret();
-  const Secret nonce_ = randomSecret();  // lies in this process for peers to prove that they can read it
+  const Secret name_ = randomValue<Secret>();
+  const Secret nonce_ = randomValue<Secret>();  // lies in this process for peers to prove that they can read it
+
+  TicketBook tickets_{kTicketLifeNs};
 
   // On the loop's thread alone.
   asio::posix::stream_descriptor listener_;
@@ -74,7 +80,6 @@ class Target : public std::enable_shared_from_this<Target> {
   std::mutex mutex_;
   std::condition_variable released_;
   std::unordered_map<uint64_t, Region> regions_;
-  std::map<Secret, uint64_t> tickets_;                 // until when
   std::unordered_map<uint64_t, uint32_t> unreleased_;  // regions taken back -> peers that have not let go yet
   bool stopped_ = false;
 };

@@ -2,39 +2,15 @@
 
 #include <cerrno>
 #include <cstring>
-#include <stdexcept>
 #include <system_error>
-
-#include <sys/random.h>
 
 #include "base/system_calls.h"
 
 namespace tent::shm {
 namespace {
 
-constexpr std::string_view kHexDigits = "0123456789abcdef";
 constexpr std::string_view kNamePrefix = "tent-shm-";
 constexpr size_t kHexLength = 2 * sizeof(Secret);
-
-std::string hexOf(const Secret& secret) {
-  std::string text;
-  text.reserve(kHexLength);
-  for (const unsigned char byte : secret) {
-    text += kHexDigits[byte >> 4];
-    text += kHexDigits[byte & 15];
-  }
-  return text;
-}
-
-bool parseHex(std::string_view text, Secret& into) {
-  for (size_t i = 0; i < into.size(); ++i) {
-    const size_t high = kHexDigits.find(text[2 * i]);
-    const size_t low = kHexDigits.find(text[2 * i + 1]);
-    if (high == std::string_view::npos || low == std::string_view::npos) return false;
-    into[i] = static_cast<unsigned char>(high << 4 | low);
-  }
-  return true;
-}
 
 // Room for one descriptor beside a message.
 union PassedFd {
@@ -56,35 +32,24 @@ void takePassed(msghdr& message, Received& received) {
 
 }  // namespace
 
-Secret randomSecret() {
-  Secret secret;
-  ssize_t count = 0;
-  do {
-    count = getrandom(secret.data(), secret.size(), 0);
-  } while (count < 0 && errno == EINTR);
-  // So few bytes are given whole, by every kernel that has the call.
-  if (count != static_cast<ssize_t>(secret.size())) throw std::runtime_error("getrandom: " + describeError(errno));
-  return secret;
-}
-
 std::string formatAnswer(const Answer& answer) {
-  return std::string(kOffer) + " " + hexOf(answer.name) + " " + hexOf(answer.ticket);
+  return std::string(kOffer) + " " + toHex(answer.name) + " " + toHex(answer.ticket);
 }
 
 tl::expected<Answer, Error> parseAnswer(std::string_view text) {
-  Answer answer;
   const size_t name = kOffer.size() + 1;
   const size_t ticket = name + kHexLength + 1;
-  if (text.size() != ticket + kHexLength || !text.starts_with(kOffer) || text[name - 1] != ' ' ||
-      text[ticket - 1] != ' ' || !parseHex(text.substr(name, kHexLength), answer.name) ||
-      !parseHex(text.substr(ticket, kHexLength), answer.ticket)) {
-    return tl::unexpected(errorOf(Reason::kIoError, "shm: the peer's answer makes no sense; is it another version?"));
+  if (text.size() == ticket + kHexLength && text.starts_with(kOffer) && text[name - 1] == ' ' &&
+      text[ticket - 1] == ' ') {
+    const auto parsed_name = ticketOfHex(text.substr(name, kHexLength));
+    const auto parsed_ticket = ticketOfHex(text.substr(ticket));
+    if (parsed_name && parsed_ticket) return Answer{*parsed_name, *parsed_ticket};
   }
-  return answer;
+  return tl::unexpected(errorOf(Reason::kIoError, "shm: the peer's answer makes no sense; is it another version?"));
 }
 
 SocketAddress::SocketAddress(const Secret& name) {
-  const std::string text = std::string(kNamePrefix) + hexOf(name);
+  const std::string text = std::string(kNamePrefix) + toHex(name);
   un.sun_family = AF_UNIX;
   text.copy(un.sun_path + 1, sizeof(un.sun_path) - 1);  // the leading NUL is what makes it abstract
   length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());

@@ -29,16 +29,16 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "transport/tickets.h"
 
 namespace tent::shm {
 
 using Secret = std::array<unsigned char, 16>;
-Secret randomSecret();
 
 // What an answer says: "shm1 NAME TICKET", both as 32 hexadecimal digits.
 struct Answer {
   Secret name{};
-  Secret ticket{};
+  Ticket ticket{};
 };
 std::string formatAnswer(const Answer& answer);
 tl::expected<Answer, Error> parseAnswer(std::string_view text);  // io_error

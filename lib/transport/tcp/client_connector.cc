@@ -1,14 +1,14 @@
 #include "transport/tcp/client_connector.h"
 
 #include <chrono>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
-#include <asio/read.hpp>
-#include <asio/write.hpp>
 
 #include "base/units.h"
 #include "transport/sockets.h"
+#include "transport/tcp/opening.h"
 
 namespace tent::tcp {
 
@@ -22,13 +22,20 @@ ClientConnector::ClientConnector(Loop& loop, const TcpOptions& options, Answer a
       host_(std::move(host)),
       where_(std::move(where)),
       resolver_(loop.context()),
-      timer_(loop.context()) {}
+      timer_(loop.context()) {
+  if (answer_.key)
+    encryption_ = std::make_shared<const TlsContext>(TlsContext::Role::kClient, *answer_.key, kTlsIdentity);
+}
 
 template <typename Step>
 auto ClientConnector::then(Step step) {
   return [self = shared_from_this(), step](const std::error_code& error, auto&&... /*bytes*/) {
     if (self->done_ == nullptr) return;
     if (!error) return step();
+    if (error == asio::error::access_denied) {
+      return self->fail(Reason::kAuthFailed,
+                        fmt::format("what answers at {} has not the key of the peer", self->where_));
+    }
     self->fail(Reason::kPeerUnreachable,
                fmt::format("cannot connect to {}: {}; is the peer running, and the port open?", self->where_,
                            error == asio::error::eof ? "the peer hung up" : error.message()));
@@ -71,26 +78,32 @@ void ClientConnector::resolve() {
 void ClientConnector::connect(Attempt& attempt) {
   const tcp::endpoint& endpoint = endpoints_[attempt.endpoint];
   std::error_code error;
-  attempt.socket.close(error);
-  openSocket(attempt.socket, endpoint.protocol(), error);
+  attempt.stream.socket.close(error);
+  openSocket(attempt.stream.socket, endpoint.protocol(), error);
   if (error) return fail(Reason::kResourceExhausted, fmt::format("no socket for {}: {}", where_, error.message()));
-  attempt.socket.async_connect(endpoint, [self = shared_from_this(), &attempt](const std::error_code& failure) {
+  attempt.stream.socket.async_connect(endpoint, [self = shared_from_this(), &attempt](const std::error_code& failure) {
     // A name may have several addresses.
     if (failure && self->done_ != nullptr && ++attempt.endpoint < self->endpoints_.size()) {
       return self->connect(attempt);
     }
-    self->then([self, &attempt] { self->showTicket(attempt); })(failure);
+    self->then([self, &attempt] { self->encrypt(attempt); })(failure);
   });
 }
 
+void ClientConnector::encrypt(Attempt& attempt) {
+  if (encryption_ == nullptr) return showTicket(attempt);
+  attempt.stream.encryption = std::make_unique<Encryption>(encryption_, attempt.stream.socket.native_handle());
+  shakeHands(attempt.stream, then([this, &attempt] { showTicket(attempt); }));
+}
+
 void ClientConnector::showTicket(Attempt& attempt) {
-  asio::async_write(attempt.socket, asio::buffer(&attempt.hello, sizeof attempt.hello),
-                    then([this, &attempt] { awaitWelcome(attempt); }));
+  sendAll(attempt.stream, std::as_bytes(std::span(&attempt.hello, 1)),
+          then([this, &attempt] { awaitWelcome(attempt); }));
 }
 
 void ClientConnector::awaitWelcome(Attempt& attempt) {
-  asio::async_read(attempt.socket, asio::buffer(&attempt.welcome, sizeof attempt.welcome),
-                   then([this, &attempt] { takeWelcome(attempt); }));
+  receiveAll(attempt.stream, std::as_writable_bytes(std::span(&attempt.welcome, 1)),
+             then([this, &attempt] { takeWelcome(attempt); }));
 }
 
 void ClientConnector::takeWelcome(const Attempt& attempt) {
@@ -102,19 +115,19 @@ void ClientConnector::takeWelcome(const Attempt& attempt) {
                 fmt::format("{} did not accept the ticket it gave: it was used before, or has expired", where_));
   }
   if (++welcomed_ < attempts_.size()) return;
-  std::vector<Socket> sockets;
+  std::vector<Stream> streams;
   for (const auto& each : attempts_) {
-    tune(each->socket, options_.stall_timeout_ns);
-    sockets.push_back(std::move(each->socket));
+    tune(each->stream.socket, options_.stall_timeout_ns);
+    streams.push_back(std::move(each->stream));
   }
-  finish(std::move(sockets));
+  finish(std::move(streams));
 }
 
 void ClientConnector::fail(Reason reason, std::string detail) {
   finish(tl::unexpected(errorOf(reason, std::move(detail))));
 }
 
-void ClientConnector::finish(tl::expected<std::vector<Socket>, Error> result) {
+void ClientConnector::finish(tl::expected<std::vector<Stream>, Error> result) {
   const Done done = std::exchange(done_, nullptr);
   stop();
   if (done != nullptr) done(std::move(result));
@@ -125,7 +138,7 @@ void ClientConnector::stop() {
   timer_.cancel();
   resolver_.cancel();
   std::error_code ignored;
-  for (const auto& attempt : attempts_) attempt->socket.close(ignored);
+  for (const auto& attempt : attempts_) attempt->stream.socket.close(ignored);
 }
 
 }  // namespace tent::tcp

@@ -1,4 +1,5 @@
-// Opens the sockets of an initiator's link: all at once, each shown its ticket and welcomed, or none.
+// Opens the sockets of an initiator's link: all at once, each encrypted where that is wanted, shown its ticket and
+// welcomed, or none.
 //
 // All of it runs on the loop's thread. Lives as long as it waits for something.
 #pragma once
@@ -14,7 +15,7 @@
 
 #include "base/error.h"
 #include "transport/loop.h"
-#include "transport/tcp/sockets.h"
+#include "transport/tcp/channel.h"
 #include "transport/tcp/tcp_backend.h"
 #include "transport/tcp/wire.h"
 
@@ -23,7 +24,7 @@ namespace tent::tcp {
 class ClientConnector : public std::enable_shared_from_this<ClientConnector> {
  public:
   // Errors: peer_unreachable, auth_failed, io_error.
-  using Done = std::function<void(tl::expected<std::vector<Socket>, Error>)>;
+  using Done = std::function<void(tl::expected<std::vector<Stream>, Error>)>;
 
   // `where`: "HOST:PORT", for messages.
   ClientConnector(Loop& loop, const TcpOptions& options, Answer answer, std::string host, std::string where);
@@ -34,8 +35,8 @@ class ClientConnector : public std::enable_shared_from_this<ClientConnector> {
 
  private:
   struct Attempt {
-    Attempt(Loop& loop, const Ticket& ticket) : socket(loop.context()) { hello.ticket = ticket; }
-    Socket socket;
+    Attempt(Loop& loop, const Ticket& ticket) : stream{Socket(loop.context()), nullptr} { hello.ticket = ticket; }
+    Stream stream;
     size_t endpoint = 0;  // that is tried
     Hello hello;
     Welcome welcome;
@@ -43,11 +44,12 @@ class ClientConnector : public std::enable_shared_from_this<ClientConnector> {
 
   void resolve();
   void connect(Attempt& attempt);
+  void encrypt(Attempt& attempt);
   void showTicket(Attempt& attempt);
   void awaitWelcome(Attempt& attempt);
   void takeWelcome(const Attempt& attempt);
   void fail(Reason reason, std::string detail);
-  void finish(tl::expected<std::vector<Socket>, Error> result);
+  void finish(tl::expected<std::vector<Stream>, Error> result);
 
   // A handler that goes on with `step`, unless all is over by then; an error fails the link.
   template <typename Step>
@@ -58,7 +60,8 @@ class ClientConnector : public std::enable_shared_from_this<ClientConnector> {
   const Answer answer_;
   const std::string host_;
   const std::string where_;
-  Done done_;  // while it is under way
+  std::shared_ptr<const TlsContext> encryption_;  // nullptr: the answer asks for none
+  Done done_;                                     // while it is under way
   asio::ip::tcp::resolver resolver_;
   asio::steady_timer timer_;
   std::vector<asio::ip::tcp::endpoint> endpoints_;

@@ -29,16 +29,16 @@ void LinkState::open(const Answer& answer, std::string host) {
   asio::post(loop_.context(), [self = shared_from_this(), connector = std::move(connector)] {
     if (self->ended()) return;
     self->connector_ = connector;
-    connector->start([self](tl::expected<std::vector<Socket>, Error> sockets) {
+    connector->start([self](tl::expected<std::vector<Stream>, Error> streams) {
       self->connector_.reset();
-      sockets ? self->connected(*std::move(sockets)) : self->end(sockets.error());
+      streams ? self->connected(*std::move(streams)) : self->end(streams.error());
     });
   });
 }
 
-void LinkState::connected(std::vector<Socket> sockets) {
+void LinkState::connected(std::vector<Stream> streams) {
   if (ended()) return;
-  for (size_t i = 0; i < streams_.size(); ++i) streams_[i]->start(std::move(sockets[i]));
+  for (size_t i = 0; i < streams_.size(); ++i) streams_[i]->start(std::move(streams[i]));
   std::vector<Transfer> waiting;
   {
     const std::lock_guard lock(mutex_);

@@ -42,7 +42,7 @@ class LinkState : public ClientStream::Owner, public std::enable_shared_from_thi
   void streamFailed(Reason reason, const std::string& detail) override;
   std::shared_ptr<void> keepAlive() override { return shared_from_this(); }
 
-  void connected(std::vector<Socket> sockets);
+  void connected(std::vector<Stream> streams);
   void end(const Error& why);
   ClientStream& leastLoaded();
   void watchForStalls();

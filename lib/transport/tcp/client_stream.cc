@@ -53,7 +53,7 @@ std::string describeFailure(int error) {
 ClientStream::ClientStream(Owner& owner, Loop& loop, std::shared_ptr<Counters> counters)
     : owner_(owner),
       loop_(loop),
-      socket_(loop.context()),
+      stream_{Socket(loop.context()), nullptr},
       counters_(std::move(counters)),
       reader_(*this, sizeof(ResponseEntry), FrameReader::kStagedBytes) {}
 
@@ -147,7 +147,7 @@ void ClientStream::send() {
     if (writer_.empty()) break;
     lock.unlock();
     uint64_t bytes = 0;
-    const SendResult result = writer_.send(fd_, bytes);
+    const SendResult result = writer_.send(*channel_, bytes);
     const int error = errno;
     moved_.fetch_add(bytes, std::memory_order_relaxed);
     lock.lock();
@@ -167,7 +167,7 @@ void ClientStream::send() {
 }
 
 void ClientStream::finishDeferred() {
-  asio::post(socket_.get_executor(), [this, alive = owner_.keepAlive()] {
+  asio::post(stream_.socket.get_executor(), [this, alive = owner_.keepAlive()] {
     {
       const std::lock_guard lock(mutex_);
       std::erase_if(deferred_, [&](uint32_t slot) {
@@ -181,9 +181,9 @@ void ClientStream::finishDeferred() {
 }
 
 void ClientStream::waitWritable() {
-  asio::post(socket_.get_executor(), [this, alive = owner_.keepAlive()] {
-    if (!socket_.is_open()) return;
-    socket_.async_wait(Socket::wait_write, [this, alive](const std::error_code& error) {
+  asio::post(stream_.socket.get_executor(), [this, alive = owner_.keepAlive()] {
+    if (!stream_.socket.is_open()) return;
+    stream_.socket.async_wait(Socket::wait_write, [this, alive](const std::error_code& error) {
       if (error) return;
       {
         const std::lock_guard lock(mutex_);
@@ -267,11 +267,11 @@ void ClientStream::report() {
   send();
 }
 
-void ClientStream::start(Socket socket) {
+void ClientStream::start(Stream stream) {
   {
     const std::lock_guard lock(mutex_);
-    socket_ = std::move(socket);
-    fd_ = socket_.native_handle();
+    stream_ = std::move(stream);
+    channel_ = stream_.channel();
     started_ = true;
   }
   waitReadable();
@@ -279,17 +279,17 @@ void ClientStream::start(Socket socket) {
 }
 
 void ClientStream::waitReadable() {
-  if (!socket_.is_open()) return;
-  socket_.async_wait(Socket::wait_read, [this, alive = owner_.keepAlive()](const std::error_code& error) {
+  if (!stream_.socket.is_open()) return;
+  stream_.socket.async_wait(Socket::wait_read, [this, alive = owner_.keepAlive()](const std::error_code& error) {
     if (!error) receive();
   });
 }
 
 void ClientStream::receive() {
   for (int turn = 0; turn < kReadTurns; ++turn) {
-    if (!socket_.is_open()) return;
+    if (!stream_.socket.is_open()) return;
     uint64_t bytes = 0;
-    const FrameReader::Result result = reader_.read(fd_, bytes);
+    const FrameReader::Result result = reader_.read(*channel_, bytes);
     const int error = errno;
     moved_.fetch_add(bytes, std::memory_order_relaxed);
     report();
@@ -304,7 +304,7 @@ void ClientStream::receive() {
         return owner_.streamFailed(Reason::kIoError, "the peer's answer makes no sense");
     }
   }
-  asio::post(socket_.get_executor(), [this, alive = owner_.keepAlive()] { receive(); });
+  asio::post(stream_.socket.get_executor(), [this, alive = owner_.keepAlive()] { receive(); });
 }
 
 // ---- the end
@@ -314,9 +314,9 @@ void ClientStream::stop(const Error& why, std::vector<Completion>& completions) 
   stopped_ = true;
   std::error_code ignored;
   // A thread that is sending does not block; it is only waited for so that it is through with the transfers' memory.
-  socket_.shutdown(Socket::shutdown_both, ignored);
+  stream_.socket.shutdown(Socket::shutdown_both, ignored);
   send_ended_.wait(lock, [this] { return !sending_; });
-  socket_.close(ignored);
+  stream_.socket.close(ignored);
   // What was answered and has gone is done, although nobody came to say so.
   for (const uint32_t slot : deferred_) {
     if (isSentLocked(flights_[slot])) finishLocked(slot);

@@ -16,16 +16,17 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "transport/backend.h"
 #include "transport/loop.h"
+#include "transport/tcp/channel.h"
 #include "transport/tcp/counters.h"
 #include "transport/tcp/frame_reader.h"
 #include "transport/tcp/frame_writer.h"
-#include "transport/tcp/sockets.h"
 
 namespace tent::tcp {
 
@@ -52,7 +53,7 @@ class ClientStream : private FrameReader::Handler {
   uint64_t moved() const { return moved_.load(std::memory_order_relaxed); }
 
   // With a socket that is connected and welcomed: what is queued goes out, answers come in.
-  void start(Socket socket);
+  void start(Stream stream);
   // Ends both directions: the kernel refuses to send, and nothing more is received. Then no thread touches a transfer's
   // memory any more, and all transfers are given back as they failed with `why`.
   void stop(const Error& why, std::vector<Completion>& completions);
@@ -90,8 +91,8 @@ class ClientStream : private FrameReader::Handler {
 
   Owner& owner_;
   Loop& loop_;
-  Socket socket_;
-  int fd_ = -1;  // of the socket, for the threads that send
+  Stream stream_;
+  std::optional<Channel> channel_;  // of the stream, for the threads that send
   const std::shared_ptr<Counters> counters_;
   std::atomic<uint64_t> load_{0};
   std::atomic<uint64_t> moved_{0};

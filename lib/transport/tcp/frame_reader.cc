@@ -98,7 +98,7 @@ size_t FrameReader::gather(std::span<iovec> into, uint64_t& bytes) {
   return count;
 }
 
-FrameReader::Result FrameReader::read(int fd, uint64_t& bytes) {
+FrameReader::Result FrameReader::read(Channel channel, uint64_t& bytes) {
   const auto result = [](Next next) {
     if (next == Next::kUnmapped) errno = EFAULT;
     return next == Next::kPause ? Result::kPaused : next == Next::kUnmapped ? Result::kFailed : Result::kNonsense;
@@ -107,20 +107,15 @@ FrameReader::Result FrameReader::read(int fd, uint64_t& bytes) {
   if (const Next next = advance(); next != Next::kBytes) return result(next);
   std::array<iovec, kPiecesPerCall> pieces;  // NOLINT(cppcoreguidelines-pro-type-member-init): gather fills it
   uint64_t wanted = 0;
-  msghdr message{};
-  message.msg_iov = pieces.data();
-  message.msg_iovlen = gather(pieces, wanted);
-  ssize_t got = 0;
-  do {
-    got = systemCalls().recvmsg(fd, &message, MSG_DONTWAIT);
-  } while (got < 0 && errno == EINTR);
-  if (got == 0) return Result::kEnded;
-  if (got < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? Result::kBlocked : Result::kFailed;
-  bytes += static_cast<uint64_t>(got);
-  fillPieces(nullptr, static_cast<uint64_t>(got));
+  const size_t count = gather(pieces, wanted);
+  const Received received = channel.receive(std::span(pieces).first(count), wanted);
+  if (received.bytes == 0) return Result::kEnded;
+  if (received.bytes < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? Result::kBlocked : Result::kFailed;
+  bytes += static_cast<uint64_t>(received.bytes);
+  fillPieces(nullptr, static_cast<uint64_t>(received.bytes));
   if (const Next next = advance(); next != Next::kBytes) return result(next);
-  // Less than asked for was all there was. In the middle of a payload the rest is on its way.
-  return static_cast<uint64_t>(got) < wanted && piece_ == pieces_.size() ? Result::kBlocked : Result::kMore;
+  // In the middle of a payload the rest is on its way.
+  return received.drained && piece_ == pieces_.size() ? Result::kBlocked : Result::kMore;
 }
 
 }  // namespace tent::tcp

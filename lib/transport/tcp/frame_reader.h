@@ -17,6 +17,7 @@
 
 #include <sys/uio.h>
 
+#include "transport/tcp/channel.h"
 #include "transport/tcp/wire.h"
 
 namespace tent::tcp {
@@ -54,7 +55,7 @@ class FrameReader {
   // kMore: something came, and there may be more already. kFailed: errno says why.
   enum class Result : uint8_t { kMore, kBlocked, kPaused, kEnded, kFailed, kNonsense };
   // Goes on with what came before a pause, then reads once. `bytes` grows with what came.
-  Result read(int fd, uint64_t& bytes);
+  Result read(Channel channel, uint64_t& bytes);
 
  private:
   static constexpr size_t kPiecesPerCall = 512;

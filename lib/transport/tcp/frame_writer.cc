@@ -80,17 +80,11 @@ void FrameWriter::advance(uint64_t bytes) {
   }
 }
 
-SendResult FrameWriter::send(int fd, uint64_t& sent_bytes) {
+SendResult FrameWriter::send(Channel channel, uint64_t& sent_bytes) {
   std::array<iovec, kPiecesPerCall> pieces;  // NOLINT(cppcoreguidelines-pro-type-member-init): gather fills it
   while (!frames_.empty()) {
-    msghdr message{};
-    message.msg_iov = pieces.data();
-    message.msg_iovlen = gather(pieces);
-    const ssize_t sent = systemCalls().sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0) {
-      if (errno == EINTR) continue;
-      return errno == EAGAIN || errno == EWOULDBLOCK ? SendResult::kBlocked : SendResult::kFailed;
-    }
+    const ssize_t sent = channel.send(std::span(pieces).first(gather(pieces)));
+    if (sent < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? SendResult::kBlocked : SendResult::kFailed;
     sent_bytes += static_cast<uint64_t>(sent);
     advance(static_cast<uint64_t>(sent));
   }

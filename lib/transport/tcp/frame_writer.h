@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 
 #include "transport/regions.h"
+#include "transport/tcp/channel.h"
 #include "transport/tcp/wire.h"
 
 namespace tent::tcp {
@@ -44,7 +45,7 @@ class FrameWriter {
   }
 
   // Sends what the socket takes. `sent_bytes` grows with it.
-  SendResult send(int fd, uint64_t& sent_bytes);
+  SendResult send(Channel channel, uint64_t& sent_bytes);
 
   void clear() { frames_.clear(); }
   // Of the regions that queued frames read from.

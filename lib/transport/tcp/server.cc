@@ -3,7 +3,6 @@
 #include <chrono>
 
 #include <fmt/format.h>
-#include <sys/random.h>
 #include <asio/post.hpp>
 
 #include "base/clock.h"
@@ -14,18 +13,13 @@ namespace {
 
 using asio::ip::tcp;
 
+// While there are so many that have shown no ticket, one more waits to be accepted until one of them has, or takes the
+// place of the oldest, which had time enough: neither those who show nothing nor many who come at once keep out who has
+// one.
 constexpr size_t kMaxStrangers = 64;
+constexpr uint64_t kTimeEnoughNs = 100'000'000;
+constexpr auto kRoomPause = std::chrono::milliseconds(2);
 constexpr auto kPauseAfterFailure = std::chrono::milliseconds(50);
-
-Ticket newTicket() {
-  Ticket ticket;
-  size_t got = 0;
-  while (got < ticket.size()) {
-    const ssize_t more = getrandom(ticket.data() + got, ticket.size() - got, 0);
-    if (more > 0) got += static_cast<size_t>(more);
-  }
-  return ticket;
-}
 
 }  // namespace
 
@@ -35,7 +29,9 @@ Server::Server(Loop& loop, const TcpOptions& options, RegionTable& regions, std:
       regions_(regions),
       counters_(std::move(counters)),
       acceptor_(loop.context()),
-      accept_timer_(loop.context()) {}
+      accept_timer_(loop.context()),
+      tickets_(options.connect_timeout_ns),
+      encrypted_tickets_(options.connect_timeout_ns) {}
 
 Error Server::listen() {
   std::error_code error;
@@ -53,27 +49,15 @@ Error Server::listen() {
   return {};
 }
 
-Answer Server::invite(uint32_t streams) {
+Answer Server::invite(const Offer& offer) {
   Answer answer;
   answer.port = port_;
-  const std::lock_guard lock(mutex_);
+  const bool encrypted = offer.encrypted || options_.encrypt;
+  if (encrypted) answer.key = key_;
+  TicketBook& book = encrypted ? encrypted_tickets_ : tickets_;
   const uint64_t now_ns = monotonicNowNs();
-  dropExpiredLocked(now_ns);
-  for (uint32_t i = 0; i < streams; ++i) {
-    answer.tickets.push_back(newTicket());
-    tickets_[answer.tickets.back()] = now_ns + options_.connect_timeout_ns;
-  }
+  for (uint32_t i = 0; i < offer.streams; ++i) answer.tickets.push_back(book.issue(now_ns));
   return answer;
-}
-
-void Server::dropExpiredLocked(uint64_t now_ns) {
-  std::erase_if(tickets_, [&](const auto& ticket) { return ticket.second < now_ns; });
-}
-
-bool Server::takeTicket(const Ticket& ticket) {
-  const std::lock_guard lock(mutex_);
-  dropExpiredLocked(monotonicNowNs());
-  return tickets_.erase(ticket) > 0;
 }
 
 void Server::waitAcceptable() {
@@ -83,8 +67,24 @@ void Server::waitAcceptable() {
   });
 }
 
+bool Server::makeRoom() {
+  if (strangers_.size() < kMaxStrangers) return true;
+  if (strangers_.front()->ageNs() < kTimeEnoughNs) return false;
+  strangers_.front()->close();
+  strangers_.pop_front();
+  return true;
+}
+
+void Server::acceptAfter(std::chrono::milliseconds pause) {
+  accept_timer_.expires_after(pause);
+  accept_timer_.async_wait([self = shared_from_this()](const std::error_code& canceled) {
+    if (!canceled) self->accept();
+  });
+}
+
 void Server::accept() {
   while (acceptor_.is_open()) {
+    if (!makeRoom()) return acceptAfter(kRoomPause);
     Socket socket(loop_.context());
     std::error_code error;
     acceptSocket(acceptor_, socket, error);
@@ -94,38 +94,33 @@ void Server::accept() {
       return waitAcceptable();
     } else if (error != asio::error::connection_aborted && error != asio::error::interrupted) {
       // Out of descriptors or memory: it is still there to be accepted, which would be tried without end.
-      accept_timer_.expires_after(kPauseAfterFailure);
-      return accept_timer_.async_wait([self = shared_from_this()](const std::error_code& canceled) {
-        if (!canceled) self->accept();
-      });
+      return acceptAfter(kPauseAfterFailure);
     }
   }
 }
 
 void Server::welcome(Socket socket) {
-  // Closing is all that a stranger too many gets.
-  if (strangers_.size() >= kMaxStrangers) return;
-  auto stranger = std::make_shared<ServerStranger>(std::move(socket));
-  strangers_.insert(stranger);
-  const auto admits = [weak = weak_from_this()](const Ticket& ticket) {
+  auto stranger = strangers_.emplace_back(std::make_shared<ServerStranger>(std::move(socket), encryption_));
+  const auto admits = [weak = weak_from_this()](const Ticket& ticket, bool encrypted) {
     const auto server = weak.lock();
-    return server != nullptr && server->takeTicket(ticket);
+    if (server == nullptr) return false;
+    return (encrypted ? server->encrypted_tickets_ : server->tickets_).redeem(ticket, monotonicNowNs());
   };
   const auto done = [weak = weak_from_this()](const std::shared_ptr<ServerStranger>& ended, bool admitted) {
     const auto server = weak.lock();
     if (server == nullptr) return;
-    server->strangers_.erase(ended);
-    if (admitted && server->acceptor_.is_open()) server->admit(ended->takeSocket());
+    std::erase(server->strangers_, ended);
+    if (admitted && server->acceptor_.is_open()) server->admit(ended->takeStream());
   };
   stranger->start(admits, done);
 }
 
-void Server::admit(Socket socket) {
-  tune(socket, options_.stall_timeout_ns);
+void Server::admit(Stream stream) {
+  tune(stream.socket, options_.stall_timeout_ns);
   const auto ended = [weak = weak_from_this()](const std::shared_ptr<ServerConnection>& connection) {
     if (const auto server = weak.lock()) server->connections_.erase(connection);
   };
-  auto connection = std::make_shared<ServerConnection>(std::move(socket), regions_, counters_, ended);
+  auto connection = std::make_shared<ServerConnection>(std::move(stream), regions_, counters_, ended);
   connections_.insert(connection);
   connection->start();
 }

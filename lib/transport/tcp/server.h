@@ -3,10 +3,10 @@
 // Thread safety: invite may be called from any thread; the rest runs on the loop's thread, or waits for it.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <map>
+#include <deque>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 
@@ -15,6 +15,7 @@
 #include <tl/expected.hpp>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "transport/loop.h"
 #include "transport/regions.h"
 #include "transport/tcp/counters.h"
@@ -22,6 +23,7 @@
 #include "transport/tcp/server_stranger.h"
 #include "transport/tcp/tcp_backend.h"
 #include "transport/tcp/wire.h"
+#include "transport/tickets.h"
 
 namespace tent::tcp {
 
@@ -31,7 +33,7 @@ class Server : public std::enable_shared_from_this<Server> {
 
   // io_error: the address is taken, or is none.
   Error listen();
-  Answer invite(uint32_t streams);
+  Answer invite(const Offer& offer);
   // Closes the connections that are moving bytes of a region.
   void closeUsersOf(uint64_t region);
   void stop();
@@ -39,10 +41,10 @@ class Server : public std::enable_shared_from_this<Server> {
  private:
   void waitAcceptable();
   void accept();
+  void acceptAfter(std::chrono::milliseconds pause);
+  bool makeRoom();
   void welcome(Socket socket);
-  void admit(Socket socket);
-  bool takeTicket(const Ticket& ticket);
-  void dropExpiredLocked(uint64_t now_ns);
+  void admit(Stream stream);
 
   Loop& loop_;
   const TcpOptions options_;
@@ -52,11 +54,15 @@ class Server : public std::enable_shared_from_this<Server> {
   asio::steady_timer accept_timer_;
   uint16_t port_ = 0;
 
-  std::mutex mutex_;
-  std::map<Ticket, uint64_t> tickets_;  // with the time until which they hold
+  // Those of one kind let nobody in of the other.
+  TicketBook tickets_;
+  TicketBook encrypted_tickets_;
+  const TlsKey key_ = randomValue<TlsKey>();
+  const std::shared_ptr<const TlsContext> encryption_ =
+      std::make_shared<const TlsContext>(TlsContext::Role::kServer, key_, kTlsIdentity);
 
   // The loop's thread.
-  std::set<std::shared_ptr<ServerStranger>> strangers_;
+  std::deque<std::shared_ptr<ServerStranger>> strangers_;  // the oldest first
   std::set<std::shared_ptr<ServerConnection>> connections_;
 };
 

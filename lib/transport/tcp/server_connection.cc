@@ -16,10 +16,9 @@ constexpr size_t kMaxAnswers = 64;
 
 }  // namespace
 
-ServerConnection::ServerConnection(asio::ip::tcp::socket socket, RegionTable& regions,
-                                   std::shared_ptr<Counters> counters,
+ServerConnection::ServerConnection(Stream stream, RegionTable& regions, std::shared_ptr<Counters> counters,
                                    std::function<void(const std::shared_ptr<ServerConnection>&)> ended)
-    : socket_(std::move(socket)),
+    : stream_(std::move(stream)),
       regions_(regions),
       counters_(std::move(counters)),
       ended_(std::move(ended)),
@@ -103,9 +102,9 @@ void ServerConnection::sealAnswer() {
 
 void ServerConnection::onReadable() {
   for (int turn = 0; turn < kReadTurns; ++turn) {
-    if (!socket_.is_open()) return;
+    if (!stream_.socket.is_open()) return;
     uint64_t bytes = 0;
-    const FrameReader::Result result = reader_.read(socket_.native_handle(), bytes);
+    const FrameReader::Result result = reader_.read(stream_.channel(), bytes);
     sealAnswer();
     answer();
     switch (result) {
@@ -118,29 +117,31 @@ void ServerConnection::onReadable() {
     }
   }
   // Others on the loop have their turn.
-  asio::post(socket_.get_executor(), [self = shared_from_this()] { self->onReadable(); });
+  asio::post(stream_.socket.get_executor(), [self = shared_from_this()] { self->onReadable(); });
 }
 
 void ServerConnection::waitReadable() {
-  if (!socket_.is_open()) return;
-  socket_.async_wait(asio::ip::tcp::socket::wait_read, [self = shared_from_this()](const std::error_code& error) {
-    if (!error) self->onReadable();
-  });
+  if (!stream_.socket.is_open()) return;
+  stream_.socket.async_wait(asio::ip::tcp::socket::wait_read,
+                            [self = shared_from_this()](const std::error_code& error) {
+                              if (!error) self->onReadable();
+                            });
 }
 
 void ServerConnection::answer() {
-  if (waiting_writable_ || writer_.empty() || !socket_.is_open()) return;
+  if (waiting_writable_ || writer_.empty() || !stream_.socket.is_open()) return;
   uint64_t bytes = 0;
-  switch (writer_.send(socket_.native_handle(), bytes)) {
+  switch (writer_.send(stream_.channel(), bytes)) {
     case SendResult::kAllSent: return;
     case SendResult::kFailed: return end();
     case SendResult::kBlocked: break;
   }
   waiting_writable_ = true;
-  socket_.async_wait(asio::ip::tcp::socket::wait_write, [self = shared_from_this()](const std::error_code& error) {
-    self->waiting_writable_ = false;
-    if (!error) self->onWritable();
-  });
+  stream_.socket.async_wait(asio::ip::tcp::socket::wait_write,
+                            [self = shared_from_this()](const std::error_code& error) {
+                              self->waiting_writable_ = false;
+                              if (!error) self->onWritable();
+                            });
 }
 
 void ServerConnection::onWritable() {
@@ -161,7 +162,7 @@ bool ServerConnection::uses(uint64_t region) const {
 
 void ServerConnection::close() {
   std::error_code ignored;
-  socket_.close(ignored);
+  stream_.socket.close(ignored);
   incoming_.clear();
   answer_.reset();
   answer_entries_.clear();
@@ -169,7 +170,7 @@ void ServerConnection::close() {
 }
 
 void ServerConnection::end() {
-  if (!socket_.is_open()) return;
+  if (!stream_.socket.is_open()) return;
   const auto self = shared_from_this();
   close();
   ended_(self);

@@ -10,9 +10,8 @@
 #include <span>
 #include <vector>
 
-#include <asio/ip/tcp.hpp>
-
 #include "transport/regions.h"
+#include "transport/tcp/channel.h"
 #include "transport/tcp/counters.h"
 #include "transport/tcp/frame_reader.h"
 #include "transport/tcp/frame_writer.h"
@@ -22,7 +21,7 @@ namespace tent::tcp {
 class ServerConnection : public std::enable_shared_from_this<ServerConnection>, private FrameReader::Handler {
  public:
   // `ended` is called once, when the connection has closed by itself.
-  ServerConnection(asio::ip::tcp::socket socket, RegionTable& regions, std::shared_ptr<Counters> counters,
+  ServerConnection(Stream stream, RegionTable& regions, std::shared_ptr<Counters> counters,
                    std::function<void(const std::shared_ptr<ServerConnection>&)> ended);
 
   void start() { onReadable(); }
@@ -54,7 +53,7 @@ class ServerConnection : public std::enable_shared_from_this<ServerConnection>, 
   void answer();
   void end();
 
-  asio::ip::tcp::socket socket_;
+  Stream stream_;
   RegionTable& regions_;
   const std::shared_ptr<Counters> counters_;
   std::function<void(const std::shared_ptr<ServerConnection>&)> ended_;

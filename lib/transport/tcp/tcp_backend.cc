@@ -1,7 +1,6 @@
 #include "transport/tcp/tcp_backend.h"
 
 #include <algorithm>
-#include <charconv>
 #include <mutex>
 #include <vector>
 
@@ -46,8 +45,7 @@ class TcpBackend final : public Backend {
   void unregisterRegion(uint64_t id) override {
     if (!regions_.remove(id, kUnregisterTimeoutNs)) server_->closeUsersOf(id);
   }
-  // An offer is the number of streams.
-  std::string offer() override { return std::to_string(options_.streams); }
+  std::string offer() override { return textOf(tcp::Offer{options_.streams, options_.encrypt}); }
   tl::expected<std::string, Error> answer(std::string_view offer) override;
   tl::expected<std::unique_ptr<Link>, Error> connect(std::string_view answer, const std::string& host,
                                                      std::shared_ptr<LinkObserver> observer) override;
@@ -66,12 +64,9 @@ class TcpBackend final : public Backend {
 };
 
 tl::expected<std::string, Error> TcpBackend::answer(std::string_view offer) {
-  uint32_t streams = 0;
-  const auto [end, error] = std::from_chars(offer.data(), offer.data() + offer.size(), streams);
-  if (error != std::errc() || end != offer.data() + offer.size() || streams == 0 || streams > tcp::kMaxStreams) {
-    return tl::unexpected(errorOf(Reason::kIoError, "the offer of a tcp link makes no sense"));
-  }
-  return textOf(server_->invite(streams));
+  const std::optional<tcp::Offer> parsed = tcp::parseOffer(offer);
+  if (!parsed) return tl::unexpected(errorOf(Reason::kIoError, "the offer of a tcp link makes no sense"));
+  return textOf(server_->invite(*parsed));
 }
 
 tl::expected<std::unique_ptr<Link>, Error> TcpBackend::connect(std::string_view answer, const std::string& host,
@@ -79,6 +74,9 @@ tl::expected<std::unique_ptr<Link>, Error> TcpBackend::connect(std::string_view 
   const std::optional<Answer> parsed = tcp::parseAnswer(answer);
   if (!parsed || parsed->tickets.size() != options_.streams) {
     return tl::unexpected(errorOf(Reason::kIoError, "the peer's answer for tcp makes no sense"));
+  }
+  if (options_.encrypt && !parsed->key) {
+    return tl::unexpected(errorOf(Reason::kAuthFailed, "the peer does not encrypt, which this side insists on"));
   }
   auto state = std::make_shared<LinkState>(loop_, options_, counters_, std::move(observer));
   {

@@ -6,8 +6,11 @@
 // to the registered memory itself. Requests are pipelined; the target answers in the order it finishes them.
 //
 // The target checks every range against its regions before it accepts a byte for it, and drops the bytes of a refused
-// write. Lengths from the wire are checked before they are used. Bytes travel as they are, neither encrypted nor
-// authenticated: see the manual for networks that are not trusted.
+// write. Lengths from the wire are checked before they are used.
+//
+// Bytes travel as they are, and so does the ticket: who can read the network reads them, and who can change it changes
+// them, or takes the stream over. With `encrypt` they travel in TLS, whose key comes with the answer, which costs both
+// ends the encrypting and a copy.
 //
 // A failed read is settled: once its socket is closed nothing more is written here. A failed write of which bytes were
 // sent is unsettled: they may lie in the peer's socket, to be applied when it runs on.
@@ -27,6 +30,8 @@ struct TcpOptions {
   uint16_t port = 0;                       // 0: any free one
   uint32_t streams = 1;                    // sockets of a link, 1 to 16
   uint64_t connect_timeout_ns = 5'000'000'000;
+  // Encrypts all streams: those of this side's links, and those of peers to here. Either side's wish is enough.
+  bool encrypt = false;
   // A link with transfers in flight on which no byte has moved for so long is ended with peer_lost.
   uint64_t stall_timeout_ns = 10'000'000'000;
 };

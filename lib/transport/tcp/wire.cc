@@ -1,31 +1,17 @@
 #include "transport/tcp/wire.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
+
+#include "base/text.h"
 
 namespace tent::tcp {
 namespace {
 
 constexpr std::string_view kAnswerTag = "tcp1";
-
-std::optional<uint8_t> hexDigit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<uint8_t>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<uint8_t>(c - 'a' + 10);
-  return std::nullopt;
-}
-
-std::optional<Ticket> parseTicket(std::string_view text) {
-  Ticket ticket{};
-  if (text.size() != 2 * ticket.size()) return std::nullopt;
-  for (size_t i = 0; i < ticket.size(); ++i) {
-    const auto high = hexDigit(text[2 * i]);
-    const auto low = hexDigit(text[2 * i + 1]);
-    if (!high || !low) return std::nullopt;
-    ticket[i] = static_cast<uint8_t>(*high << 4 | *low);
-  }
-  return ticket;
-}
+constexpr std::string_view kEncrypted = " encrypted";
 
 std::string_view nextWord(std::string_view& text) {
   const size_t space = text.find(' ');
@@ -63,11 +49,29 @@ std::string_view describeRefusal(Reason reason) {
   }
 }
 
+std::string textOf(const Offer& offer) {
+  return fmt::format("{}{}", offer.streams, offer.encrypted ? kEncrypted : "");
+}
+
+std::optional<Offer> parseOffer(std::string_view text) {
+  Offer offer;
+  offer.encrypted = text.ends_with(kEncrypted);
+  if (offer.encrypted) text.remove_suffix(kEncrypted.size());
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), offer.streams);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (offer.streams == 0 || offer.streams > kMaxStreams) return std::nullopt;
+  return offer;
+}
+
 std::string textOf(const Answer& answer) {
   std::string text = fmt::format("{} {}", kAnswerTag, answer.port);
+  if (answer.key) {
+    text += ' ';
+    text += toHex(std::string_view(reinterpret_cast<const char*>(answer.key->data()), answer.key->size()));
+  }
   for (const Ticket& ticket : answer.tickets) {
     text += ' ';
-    for (const uint8_t byte : ticket) text += fmt::format("{:02x}", byte);
+    text += toHex(ticket);
   }
   return text;
 }
@@ -79,7 +83,15 @@ std::optional<Answer> parseAnswer(std::string_view text) {
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), answer.port);
   if (error != std::errc() || end != port.data() + port.size() || answer.port == 0) return std::nullopt;
   while (!text.empty()) {
-    const std::optional<Ticket> ticket = parseTicket(nextWord(text));
+    const std::string_view word = nextWord(text);
+    // Of another length than a ticket.
+    if (word.size() == 2 * sizeof(TlsKey) && !answer.key && answer.tickets.empty()) {
+      const std::optional<std::string> bytes = fromHex(word);
+      if (!bytes) return std::nullopt;
+      std::copy(bytes->begin(), bytes->end(), answer.key.emplace().begin());
+      continue;
+    }
+    const std::optional<Ticket> ticket = ticketOfHex(word);
     if (!ticket || answer.tickets.size() == kMaxStreams) return std::nullopt;
     answer.tickets.push_back(*ticket);
   }

@@ -5,7 +5,6 @@
 // Little endian, as the hosts are that this builds for. Thread safety: values and pure functions.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +14,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "transport/tickets.h"
+#include "transport/tls.h"
 
 namespace tent::tcp {
 
@@ -26,8 +27,6 @@ inline constexpr size_t kMaxEntries = 256;   // of a frame
 inline constexpr uint32_t kMaxStreams = 16;  // of a link
 // Of one transfer: no memory is larger, and sums of a frame cannot wrap.
 inline constexpr uint64_t kMaxLength = uint64_t{1} << 48;
-
-using Ticket = std::array<uint8_t, 16>;
 
 struct Hello {
   uint32_t magic = kMagic;
@@ -77,9 +76,21 @@ uint32_t statusOf(Reason reason);
 std::optional<Reason> reasonOfStatus(uint32_t status);
 std::string_view describeRefusal(Reason reason);
 
-// The answer that lets a link in: the port, and a ticket for each stream.
+// What names the key of a target for its encrypted streams; only its holder gets to show a ticket.
+inline constexpr const char* kTlsIdentity = "tent-tcp/1";
+
+// The offer of a link: how many streams, and whether they are to be encrypted.
+struct Offer {
+  uint32_t streams = 1;
+  bool encrypted = false;
+};
+std::string textOf(const Offer& offer);
+std::optional<Offer> parseOffer(std::string_view text);
+
+// The answer that lets a link in: the port, the key where the streams are to be encrypted, and a ticket for each.
 struct Answer {
   uint16_t port = 0;
+  std::optional<TlsKey> key;
   std::vector<Ticket> tickets;
 };
 std::string textOf(const Answer& answer);

@@ -24,6 +24,13 @@ TEST_CASE("an empty configuration gives the defaults") {
   CHECK_FALSE(config.plan.gid_index);
 }
 
+TEST_CASE("an engine that lets everybody in is warned of") {
+  const auto reading = readConfig(R"({"auth": {"mode": "none"}})");
+  REQUIRE(reading.lines().size() == 1);
+  CHECK(reading.lines().front().find("warning: \"none\": everybody") != std::string::npos);
+  CHECK(reading.value->auth.mode == AuthSettings::Mode::kNone);
+}
+
 TEST_CASE("what is set arrives in the configuration") {
   const auto reading = readConfig(R"({
     "tenant": " Tenant-A ", "validation_mode": "compat", "max_failover_attempts": 0, "local_segment_name": "node-a",
@@ -31,7 +38,7 @@ TEST_CASE("what is set arrives in the configuration") {
     "topology": {"rdma_whitelist": ["mlx5_0"], "rdma_blacklist": ["mlx5_1", "mlx5_2"]},
     "admission": {"expired": "reject"},
     "staging": {"force": true, "chunk_size": "1MiB", "buffers": 4},
-    "auth": {"mode": "none", "token_file": "/t", "encrypt_data": false},
+    "auth": {"mode": "token", "token_file": "/t", "encrypt_data": true},
     "files": {"roots": ["/a", "/b"]},
     "transports": {
       "rdma": {"device": {"gid_index": 3},
@@ -56,6 +63,9 @@ TEST_CASE("what is set arrives in the configuration") {
   CHECK(config.policies.admission_configured);
   CHECK(config.plan.force_staging);
   CHECK(config.plan.staging_chunk_bytes == 1048576);
+  CHECK(config.auth.mode == AuthSettings::Mode::kToken);
+  CHECK(config.auth.token_file == "/t");
+  CHECK(config.auth.encrypt_data);
   CHECK(config.file_roots == std::vector<std::string>{"/a", "/b"});
   CHECK(config.plan.gid_index == 3);
   CHECK(config.plan.rdma_slice_bytes == 131072);

@@ -13,6 +13,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/random.h"
 #include "support/replaced_calls.h"
 
 namespace tent::shm {
@@ -29,7 +30,7 @@ class Child {
     REQUIRE(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0);
     ours_.reset(ends[0]);
     const Fd theirs(ends[1]);
-    nonce_ = randomSecret();
+    nonce_ = randomValue<Secret>();
     pid_ = fork();
     REQUIRE(pid_ >= 0);
     if (pid_ == 0) {

@@ -14,6 +14,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/random.h"
 #include "transport/shared_memory.h"
 
 namespace tent::shm {
@@ -84,7 +85,7 @@ TEST_CASE("who shows no ticket, a wrong one, or nonsense is hung up on") {
   TargetOnLoop on;
   const std::string answer = *on.target->answer();
   const Fd wrong = connectTo(answer);
-  say(wrong, FrameType::kHello, 0, randomSecret());
+  say(wrong, FrameType::kHello, 0, randomValue<Secret>());
   CHECK(next(wrong).frame.type == FrameType::kRefused);
   CHECK(next(wrong).kind == Received::Kind::kEnd);
   const Fd rude = connectTo(answer);
@@ -240,12 +241,14 @@ TEST_CASE("a peer that hangs up, or stands still, does not hold up the taking ba
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(30));
 }
 
-TEST_CASE("answers that nobody uses do not pile up") {
+TEST_CASE("answers that nobody uses do not pile up, and keep nobody out") {
   TargetOnLoop on;
-  for (int i = 0; i < 4096; ++i) REQUIRE(on.target->answer());
-  const auto refused = on.target->answer();
-  REQUIRE_FALSE(refused);
-  CHECK(nameOf(refused.error().reason) == "resource_exhausted");
+  const std::string oldest = *on.target->answer();
+  for (size_t i = 0; i < TicketBook::kMaxTickets; ++i) REQUIRE(on.target->answer());
+  const Fd late = connectTo(oldest);
+  say(late, FrameType::kHello, 0, parseAnswer(oldest)->ticket);
+  CHECK(next(late).frame.type == FrameType::kRefused);
+  on.enter();
 }
 
 }  // namespace

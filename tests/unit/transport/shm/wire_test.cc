@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/random.h"
 #include "support/replaced_calls.h"
 
 namespace tent::shm {
@@ -25,7 +26,7 @@ struct SocketPair {
 };
 
 TEST_CASE("an answer says what was put into it, and nothing else is one") {
-  const Answer answer{randomSecret(), randomSecret()};
+  const Answer answer{randomValue<Secret>(), randomValue<Secret>()};
   CHECK(answer.name != answer.ticket);
   const std::string text = formatAnswer(answer);
   const auto parsed = parseAnswer(text);
@@ -55,7 +56,7 @@ TEST_CASE("a frame arrives as it was sent, alone or with a descriptor") {
   frame.id = 3;
   frame.base = 4;
   frame.length = 5;
-  frame.secret = randomSecret();
+  frame.secret = randomValue<Secret>();
   CHECK(receiveFrame(pair.right.get()).kind == Received::Kind::kNothing);
   REQUIRE(sendFrame(pair.left.get(), frame) == SendResult::kSent);
   REQUIRE(sendFrame(pair.left.get(), frame, pair.left.get()) == SendResult::kSent);

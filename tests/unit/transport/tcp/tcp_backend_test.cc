@@ -76,6 +76,53 @@ TEST_CASE("several streams carry the transfers of one link") {
   CHECK(ends.target->traffic().served_written_bytes == 1'000'000);
 }
 
+TEST_CASE("either side's wish encrypts a link; nothing that is moved can be read on the way") {
+  for (const bool target_wants : {false, true}) {
+    TcpOptions wishing;
+    wishing.encrypt = true;
+    TcpOptions plain;
+    TwoEnds ends(target_wants ? plain : wishing, 1u << 20, target_wants ? wishing : plain);
+    fill(ends.local, 1);
+    CHECK(ends.run(ends.transfer(Direction::kWrite, 1, 0, 1u << 20)).reason == Reason::kNone);
+    CHECK(ends.local == ends.remote);
+    fill(ends.remote, 2);
+    CHECK(ends.run(ends.transfer(Direction::kRead, 2, 5, 300'000)).reason == Reason::kNone);
+    CHECK(std::equal(ends.local.begin() + 5, ends.local.begin() + 300'005, ends.remote.begin() + 5));
+  }
+}
+
+TEST_CASE("an initiator that encrypts does not take an answer without a key") {
+  TcpOptions wishing;
+  wishing.encrypt = true;
+  TwoEnds ends(wishing, 4096, TcpOptions{});
+  const auto link =
+      ends.initiator->connect(ends.target->answer("1").value(), "127.0.0.1", std::make_shared<Recorder>());
+  REQUIRE_FALSE(link);
+  CHECK(link.error().reason == Reason::kAuthFailed);
+}
+
+TEST_CASE("the ticket of an encrypted stream lets nobody in without its key, nor the other way round") {
+  TwoEnds ends;
+  const tcp::Answer encrypted = tcp::parseAnswer(ends.target->answer("1 encrypted").value()).value();
+  const tcp::Answer plain = tcp::parseAnswer(ends.target->answer("1").value()).value();
+  REQUIRE(encrypted.key);
+  REQUIRE_FALSE(plain.key);
+  CHECK(statusFor(encrypted.port, encrypted.tickets[0]) == tcp::Welcome::kRefused);
+  const auto refused = [&](tcp::Answer answer) {
+    const auto recorder = std::make_shared<Recorder>();
+    const auto link = ends.initiator->connect(textOf(answer), "127.0.0.1", recorder).value();
+    return link->waitReady(kWatchdogNs).reason;
+  };
+  tcp::Answer crossed = plain;
+  crossed.key = encrypted.key;  // the right key, with the ticket of a plain stream
+  CHECK(refused(crossed) == Reason::kAuthFailed);
+  tcp::Answer other_key = encrypted;
+  other_key.key->fill(7);
+  CHECK(refused(other_key) == Reason::kAuthFailed);
+  CHECK(refused(encrypted) == Reason::kNone);
+  CHECK(refused(encrypted) == Reason::kAuthFailed);  // it was used
+}
+
 TEST_CASE("a refused transfer leaves its neighbours alone") {
   TwoEnds ends;
   fill(ends.local, 1);
@@ -111,9 +158,30 @@ TEST_CASE("a ticket lets one stream in, once") {
   CHECK(isClosed(third));
 }
 
+TEST_CASE("connections that show nothing are cut off, and keep nobody with a ticket out") {
+  TwoEnds ends;
+  const tcp::Answer answer = tcp::parseAnswer(ends.target->answer("1").value()).value();
+  std::vector<Fd> silent;
+  for (int i = 0; i < 200; ++i) silent.push_back(connectTo(answer.port));
+  CHECK(statusFor(answer.port, answer.tickets[0]) == tcp::Welcome::kAdmitted);
+  for (const Fd& each : silent) CHECK(isClosed(each));  // the last after two seconds
+}
+
+TEST_CASE("many streams that come at once are all let in") {
+  TwoEnds ends;
+  std::vector<std::unique_ptr<Link>> links;
+  std::vector<std::string> answers;
+  for (int i = 0; i < 300; ++i) answers.push_back(ends.target->answer("1").value());
+  for (const std::string& answer : answers) {
+    links.push_back(ends.initiator->connect(answer, "127.0.0.1", std::make_shared<Recorder>()).value());
+  }
+  for (const auto& link : links) CHECK(link->waitReady(kWatchdogNs).reason == Reason::kNone);
+}
+
 TEST_CASE("offers and answers that make no sense are refused") {
   TwoEnds ends;
-  for (const char* offer : {"", "0", "17", "x", "1 ", "-1"}) CHECK_FALSE(ends.target->answer(offer));
+  for (const char* offer : {"", "0", "17", "x", "1 ", "-1", " encrypted", "1  encrypted", "1 encrypted "})
+    CHECK_FALSE(ends.target->answer(offer));
   // Tickets for another number of streams than this end opens.
   const std::string two = ends.target->answer("2").value();
   CHECK_FALSE(ends.initiator->connect(two, "127.0.0.1", ends.recorder));

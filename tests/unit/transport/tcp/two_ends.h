@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "base/fd.h"
+#include "support/loopback.h"
 #include "transport/tcp/tcp_backend.h"
 #include "transport/tcp/wire.h"
 #include "unit/transport/recorder.h"
@@ -19,10 +20,11 @@
 namespace tent {
 
 struct TwoEnds {
-  explicit TwoEnds(TcpOptions options = {}, uint64_t bytes = 1u << 20)
+  explicit TwoEnds(TcpOptions options = {}, uint64_t bytes = 1u << 20) : TwoEnds(options, bytes, options) {}
+  TwoEnds(TcpOptions options, uint64_t bytes, TcpOptions target_options)
       : remote(bytes),
         local(bytes),
-        target(makeTcpBackend(target_loop, options).value()),
+        target(makeTcpBackend(target_loop, target_options).value()),
         initiator(makeTcpBackend(initiator_loop, options).value()) {
     region = {1, remote.data(), remote.size(), Access::kReadWrite, nullptr};
     target->registerRegion(region).value();
@@ -60,17 +62,6 @@ struct TwoEnds {
   std::unique_ptr<Link> link;
 };
 
-// A plain socket at a loopback port.
-inline Fd connectTo(uint16_t port) {
-  Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  REQUIRE(connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-  return fd;
-}
-
 template <typename T>
 void sendValue(const Fd& fd, const T& value) {
   REQUIRE(send(fd.get(), &value, sizeof value, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof value));
@@ -80,6 +71,17 @@ void sendValue(const Fd& fd, const T& value) {
 template <typename T>
 bool receiveValue(const Fd& fd, T& value) {
   return recv(fd.get(), &value, sizeof value, MSG_WAITALL) == static_cast<ssize_t>(sizeof value);
+}
+
+// What the target at this port says to a stream that shows the ticket.
+inline uint32_t statusFor(uint16_t port, const Ticket& ticket) {
+  const Fd fd = connectTo(port);
+  tcp::Hello hello;
+  hello.ticket = ticket;
+  sendValue(fd, hello);
+  tcp::Welcome welcome;
+  REQUIRE(receiveValue(fd, welcome));
+  return welcome.status;
 }
 
 // Waits until the other side has closed.

@@ -15,6 +15,27 @@ TEST_CASE("an answer comes back from its text") {
   CHECK(back->tickets == answer.tickets);
 }
 
+TEST_CASE("an offer, and an answer with a key, come back from their texts") {
+  for (const Offer offer : {Offer{1, false}, Offer{16, true}}) {
+    CHECK(parseOffer(textOf(offer))->streams == offer.streams);
+    CHECK(parseOffer(textOf(offer))->encrypted == offer.encrypted);
+  }
+  Answer answer;
+  answer.port = 1;
+  answer.key.emplace().fill(0x5a);
+  answer.tickets.resize(3);
+  const std::string text = textOf(answer);
+  CHECK(parseAnswer(text)->key == answer.key);
+  CHECK(parseAnswer(text)->tickets.size() == 3);
+  const std::string key(64, 'a');
+  const std::string ticket(32, 'a');
+  for (const std::string& bad :
+       {"tcp1 1 " + key, "tcp1 1 " + ticket + " " + key, "tcp1 1 " + key + " " + key + " " + ticket,
+        "tcp1 1 " + std::string(64, 'g') + " " + ticket}) {
+    CHECK_FALSE(parseAnswer(bad));
+  }
+}
+
 TEST_CASE("what is no answer is refused") {
   const std::string ticket(32, 'a');
   CHECK(parseAnswer("tcp1 1 " + ticket));
