@@ -103,7 +103,7 @@ class Copy:
                   if path.name != "libtent_abi.a" and "fake" not in path.name]
         description = [self.describe()] if described else []
         must("c++", "-shared", "-o", self.library, *description, *changed, "-Wl,--whole-archive", archive,
-             "-Wl,--no-whole-archive", "-Wl,--start-group", *others, "-Wl,--end-group", "-lfmt", "-lcrypto", "-pthread",
+             "-Wl,--no-whole-archive", "-Wl,--start-group", *others, "-Wl,--end-group", *libraries_of(LIBRARY), "-pthread",
              "-Wl,-soname,libtent.so.1", f"-Wl,--version-script={self.map}", "-Wl,--no-undefined")
         return self.library
 
@@ -126,6 +126,12 @@ class Case(unittest.TestCase):
         must("cc", "-std=c99", "-D_POSIX_C_SOURCE=200809L", "-I", include, *options, CLIENTS / source, library, "-ldl",
              "-o", program)
         return program
+
+
+def libraries_of(library):
+    """The linker's arguments for what a library needs of others."""
+    return [f"-l:{name}" for name in re.findall(r"NEEDED.*\[([^]]+)\]", must("readelf", "-d", library))
+            if name.startswith(("libfmt", "libcrypto", "libssl"))]
 
 
 def skip_without_abidw():
