@@ -1,6 +1,7 @@
 // The functions of a library by their names, as a client that is not linked with it has them.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,10 @@ namespace tent::tool {
 
 inline constexpr const char* kLegacyVersion = "TENT_0";
 inline constexpr const char* kV1Version = "TENT_1.0";
+
+#define X(name) +1
+inline constexpr size_t kV1FunctionCount = 0 TENT_V1_FUNCTIONS(X);
+#undef X
 
 // The functions that are missing are null, and named.
 struct Api {

@@ -225,7 +225,7 @@ std::string waiting(const Api& api) {
   return "by call and by descriptor; a completed task has no error";
 }
 
-constexpr std::array<BehaviourCheck, 10> kChecks{{
+constexpr std::array<BehaviourCheck, 10> kCallChecks{{
     {"all_or_nothing", Needs::kV1, allOrNothing},
     {"batches", Needs::kV1, batchRoom},
     {"outputs.untouched", Needs::kV1, outputs},
@@ -241,7 +241,7 @@ constexpr std::array<BehaviourCheck, 10> kChecks{{
 }  // namespace
 
 std::span<const BehaviourCheck> callChecks() {
-  return kChecks;
+  return kCallChecks;
 }
 
 }  // namespace tent::tool

@@ -168,7 +168,7 @@ std::string countZero(const Api& api) {
   return "does nothing, and is no error";
 }
 
-constexpr std::array<BehaviourCheck, 9> kChecks{{
+constexpr std::array<BehaviourCheck, 9> kEntryChecks{{
     {"sizes.accepted", Needs::kV1, sizesAccepted},
     {"sizes.refused", Needs::kV1, sizesRefused},
     {"sizes.defaults", Needs::kV1, sizesDefaults},
@@ -183,7 +183,7 @@ constexpr std::array<BehaviourCheck, 9> kChecks{{
 }  // namespace
 
 std::span<const BehaviourCheck> entryChecks() {
-  return kChecks;
+  return kEntryChecks;
 }
 
 }  // namespace tent::tool

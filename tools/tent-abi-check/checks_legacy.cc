@@ -115,7 +115,7 @@ std::string memory(const Api& api) {
   return "registration, permissions and options by the header's layout and values";
 }
 
-constexpr std::array<BehaviourCheck, 6> kChecks{{
+constexpr std::array<BehaviourCheck, 6> kLegacyChecks{{
     {"legacy.transfers", Needs::kLegacy, transfers},
     {"legacy.segments", Needs::kLegacy, segments},
     {"legacy.defaults", Needs::kLegacy, defaults},
@@ -127,7 +127,7 @@ constexpr std::array<BehaviourCheck, 6> kChecks{{
 }  // namespace
 
 std::span<const BehaviourCheck> legacyChecks() {
-  return kChecks;
+  return kLegacyChecks;
 }
 
 }  // namespace tent::tool

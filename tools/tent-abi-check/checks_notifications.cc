@@ -104,7 +104,7 @@ std::string refused(const Api& api) {
   return "NULL and too long ones; a refused call sends none";
 }
 
-constexpr std::array<BehaviourCheck, 3> kChecks{{
+constexpr std::array<BehaviourCheck, 3> kNotificationChecks{{
     {"notifications.legacy", Needs::kLegacy, legacyArrives},
     {"notifications.parity", Needs::kV1, parity},
     {"notifications.refused", Needs::kV1, refused},
@@ -113,7 +113,7 @@ constexpr std::array<BehaviourCheck, 3> kChecks{{
 }  // namespace
 
 std::span<const BehaviourCheck> notificationChecks() {
-  return kChecks;
+  return kNotificationChecks;
 }
 
 }  // namespace tent::tool

@@ -16,11 +16,13 @@ std::string legacyFunctions(const Api& api) {
 }
 
 std::string v1Functions(const Api& api) {
-  if (api.missing_v1.size() == 12) {
-    throw Unmet("none of the 12 functions of v1 is exported: a library from before v1; --legacy checks what it has");
+  if (api.missing_v1.size() == kV1FunctionCount) {
+    throw Unmet(
+        fmt::format("none of the {} functions of v1 is exported: a library from before v1; --legacy checks what it has",
+                    kV1FunctionCount));
   }
   require(api.missing_v1.empty(), fmt::format("not exported: {}", fmt::join(api.missing_v1, ", ")));
-  return "all 12 functions of v1 are there";
+  return fmt::format("all {} functions of v1 are there", kV1FunctionCount);
 }
 
 std::string versions(const Api& api) {
@@ -94,7 +96,7 @@ std::string mismatchedSchema(const Api& api) {
   return "an entry cannot have another schema than the call";
 }
 
-constexpr std::array<BehaviourCheck, 7> kChecks{{
+constexpr std::array<BehaviourCheck, 7> kSymbolChecks{{
     {"symbols.legacy", Needs::kNothing, legacyFunctions},
     {"symbols.v1", Needs::kNothing, v1Functions},
     {"symbols.versions", Needs::kNothing, versions},
@@ -107,7 +109,7 @@ constexpr std::array<BehaviourCheck, 7> kChecks{{
 }  // namespace
 
 std::span<const BehaviourCheck> symbolChecks() {
-  return kChecks;
+  return kSymbolChecks;
 }
 
 }  // namespace tent::tool

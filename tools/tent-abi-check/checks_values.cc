@@ -163,7 +163,7 @@ std::string deadlines(const Api& api) {
   return "0 is now, overflow and 30 days are told apart, and a passed deadline is kept";
 }
 
-constexpr std::array<BehaviourCheck, 6> kChecks{{
+constexpr std::array<BehaviourCheck, 6> kValueChecks{{
     {"flags.required", Needs::kV1, requiredFlags},
     {"flags.advisory", Needs::kV1, advisoryFlags},
     {"reserved", Needs::kV1, reservedFields},
@@ -175,7 +175,7 @@ constexpr std::array<BehaviourCheck, 6> kChecks{{
 }  // namespace
 
 std::span<const BehaviourCheck> valueChecks() {
-  return kChecks;
+  return kValueChecks;
 }
 
 }  // namespace tent::tool

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kRecordBytes = 16384;
 // Then others on the loop have their turn.
-constexpr uint64_t kBytesPerCall = 4u << 20;
+constexpr uint64_t kEncryptedBytesPerCall = 4u << 20;
 
 // A walk over pieces, a record at a time.
 class Pieces {
@@ -82,7 +82,7 @@ ssize_t Encryption::send(std::span<const iovec> pieces) {
   Pieces at(pieces);
   ssize_t sent = 0;
   const std::lock_guard lock(mutex_);
-  while (!at.done() && sent < static_cast<ssize_t>(kBytesPerCall)) {
+  while (!at.done() && sent < static_cast<ssize_t>(kEncryptedBytesPerCall)) {
     const size_t wanted = at.total(kRecordBytes);
     // One that is not mapped ends the link, so nothing of its record need go.
     const size_t gathered = gather(at, outgoing_.data(), wanted);
@@ -108,7 +108,7 @@ Received Encryption::receive(std::span<const iovec> pieces) {
   Pieces at(pieces);
   Received received;
   const std::lock_guard lock(mutex_);
-  while (!at.done() && received.bytes < static_cast<ssize_t>(kBytesPerCall)) {
+  while (!at.done() && received.bytes < static_cast<ssize_t>(kEncryptedBytesPerCall)) {
     const TlsMoved moved = session_.read(incoming_.data(), at.total(kRecordBytes));
     received.drained = moved.status != TlsStatus::kDone;
     if (moved.status == TlsStatus::kDone) {

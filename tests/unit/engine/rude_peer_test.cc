@@ -17,7 +17,7 @@
 namespace tent {
 namespace {
 
-const std::string kToken = "0123456789abcdefghijklmnopqrstuvwxyz";
+const std::string kPeerToken = "0123456789abcdefghijklmnopqrstuvwxyz";
 
 // A control connection by hand, past its handshake.
 class Connection {
@@ -65,7 +65,9 @@ class Connection {
   }
 
  private:
-  static TlsKey key() { return deriveKey(Token({kToken.begin(), kToken.end()}, "token"), "tent-control/1 tls13-psk"); }
+  static TlsKey key() {
+    return deriveKey(Token({kPeerToken.begin(), kPeerToken.end()}, "token"), "tent-control/1 tls13-psk");
+  }
   static size_t lengthOf(const std::string& bytes) {
     unsigned char head[kFrameHeadBytes];
     std::copy_n(bytes.begin(), kFrameHeadBytes, head);
@@ -95,7 +97,8 @@ uint64_t memoryOf(pid_t pid) {
 
 TEST_CASE("a length that is too great, or no JSON behind one, ends the connection and costs no memory") {
   const TemporaryFolder folder;
-  const TargetProcess target(R"({"auth": {"token_file": ")" + folder.write("token", kToken) + "\"}}", folder.path());
+  const TargetProcess target(R"({"auth": {"token_file": ")" + folder.write("token", kPeerToken) + "\"}}",
+                             folder.path());
   const uint64_t before = memoryOf(target.pid());
   for (const size_t length : {size_t{0}, size_t{kMaxRequestBytes} + 1, size_t{0x7fffffff}, size_t{0xffffffff}}) {
     Connection connection(target.port());
@@ -116,7 +119,8 @@ TEST_CASE("a length that is too great, or no JSON behind one, ends the connectio
 
 TEST_CASE("many peers that come at once are all let in") {
   const TemporaryFolder folder;
-  const TargetProcess target(R"({"auth": {"token_file": ")" + folder.write("token", kToken) + "\"}}", folder.path());
+  const TargetProcess target(R"({"auth": {"token_file": ")" + folder.write("token", kPeerToken) + "\"}}",
+                             folder.path());
   std::atomic<int> answered{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 100; ++i) {
@@ -132,7 +136,8 @@ TEST_CASE("many peers that come at once are all let in") {
 
 TEST_CASE("requests that make no sense are answered with an error, and the next one is served") {
   const TemporaryFolder folder;
-  const TargetProcess target(R"({"auth": {"token_file": ")" + folder.write("token", kToken) + "\"}}", folder.path());
+  const TargetProcess target(R"({"auth": {"token_file": ")" + folder.write("token", kPeerToken) + "\"}}",
+                             folder.path());
   Connection connection(target.port());
   const std::string base = std::to_string(target.base());
   const std::string beyond = std::to_string(TargetProcess::kBytes + 1);
@@ -157,7 +162,7 @@ TEST_CASE("requests that make no sense are answered with an error, and the next 
 
 TEST_CASE("a peer that asks for links and opens none keeps nobody from opening theirs") {
   const TemporaryFolder folder;
-  const std::string config = R"({"auth": {"token_file": ")" + folder.write("token", kToken) + "\"}}";
+  const std::string config = R"({"auth": {"token_file": ")" + folder.write("token", kPeerToken) + "\"}}";
   const TargetProcess target(config, folder.path());
   Connection greedy(target.port());
   for (int i = 0; i < 600; ++i) {
