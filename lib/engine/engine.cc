@@ -186,7 +186,8 @@ tl::expected<void*, Error> Engine::allocateMemory(uint64_t bytes, const MemoryOp
   return impl_->memory().allocate(bytes, options);
 }
 Error Engine::freeMemory(void* address) {
-  return impl_->memory().free(address);
+  return impl_->memory().free(address,
+                              [this](uint64_t base, uint64_t length) { return impl_->usesInFlight(base, length); });
 }
 Error Engine::registerMemory(void* address, uint64_t bytes, const MemoryOptions& options) {
   return impl_->memory().registerRange(address, bytes, options);

@@ -153,7 +153,7 @@ class Engine {
   // `bytes` of zeros that peers of this machine can map; freed with freeMemory. resource_exhausted,
   // registration_failed.
   tl::expected<void*, Error> allocateMemory(uint64_t bytes, const MemoryOptions& options = {});
-  // null_source: not what allocateMemory gave.
+  // null_source: not what allocateMemory gave. registration_failed: tasks of this engine from or to it are in flight.
   Error freeMemory(void* address);
 
   // Registers the application's memory, which must stay mapped until it is unregistered. Registering the same range

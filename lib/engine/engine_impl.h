@@ -41,6 +41,8 @@ class Engine::Impl final : public LaneHost {
   const std::string& address() const { return address_; }
   const std::string& segmentName() const { return segment_name_; }
   LocalMemory& memory() { return *memory_; }
+  // Whether a task in flight has its local side in the range.
+  bool usesInFlight(uint64_t base, uint64_t length) const;
 
   // ---- segments (engine_segments.cc)
   tl::expected<SegmentId, Error> openSegment(const std::string& name);

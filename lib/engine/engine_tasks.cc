@@ -96,6 +96,21 @@ std::shared_ptr<Batch> Engine::Impl::findBatch(BatchId batch) const {
   return it == batches_.end() ? nullptr : it->second;
 }
 
+bool Engine::Impl::usesInFlight(uint64_t base, uint64_t length) const {
+  const std::shared_lock lock(batches_mutex_);
+  for (const auto& [id, batch] : batches_) {
+    if (batch->idle()) continue;
+    const size_t used = batch->used();
+    for (size_t i = 0; i < used; ++i) {
+      const Task& task = *batch->task(i);
+      if (isTerminal(task.state.load(std::memory_order_acquire))) continue;
+      const uint64_t local = reinterpret_cast<uintptr_t>(task.transfer.local);
+      if (local < base + length && base < local + task.transfer.length) return true;
+    }
+  }
+  return false;
+}
+
 tl::expected<BatchId, Error> Engine::Impl::allocateBatch(size_t capacity) {
   if (capacity == 0 || capacity > kBatchCapacityMax) {
     return tl::unexpected(Error{Reason::kResourceExhausted, Field::kCount, -1, uint64_t{capacity},

@@ -90,11 +90,14 @@ tl::expected<void*, Error> LocalMemory::allocate(uint64_t bytes, const MemoryOpt
   return address;
 }
 
-Error LocalMemory::free(void* address) {
+Error LocalMemory::free(void* address, const InUse& in_use) {
   const std::lock_guard lock(mutex_);
   const auto it = by_base_.find(numberOf(address));
   if (it == by_base_.end() || it->second.shared == nullptr) {
     return {Reason::kNullSource, Field::kSource, -1, {}, "it is not the start of memory that this engine allocated"};
+  }
+  if (in_use && in_use(it->first, it->second.length)) {
+    return registrationError("it cannot be freed: tasks from or to it are in flight; cancel them, and wait for them");
   }
   withdraw(it->second);
   by_base_.erase(it);

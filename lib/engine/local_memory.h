@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -36,7 +37,9 @@ class LocalMemory {
 
   // As Engine's members of these names.
   tl::expected<void*, Error> allocate(uint64_t bytes, const MemoryOptions& options);
-  Error free(void* address);
+  // `in_use`: whether tasks from or to the range are in flight, which keeps it from being freed.
+  using InUse = std::function<bool(uint64_t base, uint64_t length)>;
+  Error free(void* address, const InUse& in_use = {});
   Error registerRange(void* address, uint64_t bytes, const MemoryOptions& options);
   Error unregisterRange(void* address, uint64_t bytes);
 

@@ -319,6 +319,60 @@ TEST_CASE("a source that is not mapped fails its task, and no more than that") {
   }
 }
 
+// From memory of the initiator's library to memory of the target's, and large enough to be under way for a while.
+struct LongTransfer {
+  static constexpr size_t kLongBytes = size_t{64} << 20;
+  CEngine initiator;
+  tent_engine_t target = tent_create_engine();
+  void* local = nullptr;
+  tent_batch_id_t batch = 0;
+
+  LongTransfer() {
+    char name[256];
+    void* remote = nullptr;
+    tent_request_v1_t request = TENT_REQUEST_V1_INIT;
+    REQUIRE(tent_segment_name(target, name, sizeof name) == 0);
+    REQUIRE(tent_open_segment(initiator, &request.target_id, name) == 0);
+    REQUIRE(tent_allocate_memory(initiator, &local, kLongBytes, "cpu") == 0);
+    REQUIRE(tent_allocate_memory(target, &remote, kLongBytes, "cpu") == 0);
+    batch = tent_allocate_batch(initiator, 1);
+    request.opcode = OPCODE_WRITE;
+    request.source = local;
+    request.target_offset = reinterpret_cast<uint64_t>(remote);
+    request.length = kLongBytes;
+    REQUIRE(tent_submit_v1(initiator, batch, &request, 1) == TENT_OK);
+  }
+  LongTransfer(const LongTransfer&) = delete;
+  LongTransfer& operator=(const LongTransfer&) = delete;
+  ~LongTransfer() { tent_destroy_engine(target); }
+
+  int finish() {
+    REQUIRE(tent_wait_batch(initiator, batch, 10'000'000'000) == TENT_OK);
+    tent_status_t status{};
+    REQUIRE(tent_task_status(initiator, batch, 0, &status) == 0);
+    return status.status;
+  }
+};
+
+TEST_CASE("a target that is destroyed in this process lets go of its memory only once nothing copies to it") {
+  for (int round = 0; round < 5; ++round) {
+    LongTransfer transfer;
+    tent_destroy_engine(transfer.target);
+    const int status = transfer.finish();
+    CHECK((status == STATUS_FAILED || status == STATUS_COMPLETED));
+  }
+}
+
+TEST_CASE("memory that the library allocated is not freed under a task") {
+  for (int round = 0; round < 5; ++round) {
+    LongTransfer transfer;
+    const int freed = tent_free_memory(transfer.initiator, transfer.local);
+    if (freed != 0) CHECK(lastError().reason == TENT_REASON_REGISTRATION_FAILED);
+    CHECK(transfer.finish() == STATUS_COMPLETED);
+    CHECK(tent_free_memory(transfer.initiator, transfer.local) == (freed == 0 ? -1 : 0));
+  }
+}
+
 TEST_CASE("many threads at once, while the engine is destroyed") {
   for (int round = 0; round < 5; ++round) {
     auto two = std::make_unique<TwoCEngines>();

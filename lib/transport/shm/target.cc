@@ -44,6 +44,7 @@ tl::expected<std::shared_ptr<Target>, Error> Target::open(Loop& loop) {
 }
 
 void Target::stop() {
+  takeAllBack();
   loop_.run([this] {
     std::error_code ignored;
     listener_.close(ignored);
@@ -148,6 +149,24 @@ void Target::remove(uint64_t id) {
   if (loop_.inLoop()) return;
   std::unique_lock lock(mutex_);
   released_.wait_for(lock, kReleaseTime, [&] { return unreleased_.find(id) == unreleased_.end(); });
+}
+
+void Target::takeAllBack() {
+  std::vector<uint64_t> ids;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, region] : regions_) {
+      ids.push_back(id);
+      unreleased_[id] = 1;
+    }
+    regions_.clear();
+  }
+  if (ids.empty() || loop_.inLoop()) return;
+  asio::post(loop_.context(), [self = shared_from_this(), ids] {
+    for (const uint64_t id : ids) self->revoke(id);
+  });
+  std::unique_lock lock(mutex_);
+  released_.wait_for(lock, kReleaseTime, [this] { return unreleased_.empty(); });
 }
 
 void Target::revoke(uint64_t id) {

@@ -46,6 +46,7 @@ class Target : public std::enable_shared_from_this<Target> {
   // A new answer: peer_unreachable once stopped.
   tl::expected<std::string, Error> answer();
 
+  // Takes all regions back, as remove() does: what peers were copying to and from is the application's again.
   void stop();
 
  private:
@@ -65,6 +66,7 @@ class Target : public std::enable_shared_from_this<Target> {
   void released(uint64_t id);
   void forget(const std::shared_ptr<Connection>& connection) { connections_.erase(connection); }
   void revoke(uint64_t id);
+  void takeAllBack();
 
   Loop& loop_;
   const Secret name_ = randomValue<Secret>();
