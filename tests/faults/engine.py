@@ -140,6 +140,19 @@ class Memory:
         return digest(self.view[offset:offset + (self.size if size is None else size)])
 
 
+def map_at(address, size):
+    """Memory at this very address, which must be free."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int64]
+    fixed_noreplace = 0x100000
+    got = libc.mmap(address, size, mmap.PROT_READ | mmap.PROT_WRITE,
+                    mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | fixed_noreplace, -1, 0)
+    if got != address:
+        raise OSError(ctypes.get_errno(), "the address is taken")
+    return got
+
+
 def pattern(seed, size):
     """Bytes of which each page of a MiB is another, and each MiB another."""
     tile = random.Random(seed).randbytes(min(size, MIB))
@@ -174,9 +187,12 @@ class Engine:
             TENT.tent_destroy_engine(self.handle)
         self.handle = None
 
-    def memory(self, size, allocated=False):
+    def memory(self, size, allocated=False, at=None):
         """Registered memory, the engine's own or the application's."""
-        if allocated:
+        if at is not None:
+            memory = Memory(size, map_at(at, size))
+            call("register_memory", self.handle, memory.address, size)
+        elif allocated:
             address = ctypes.c_void_p()
             call("allocate_memory", self.handle, ctypes.byref(address), size, b"")
             memory = Memory(size, address.value)
@@ -408,8 +424,9 @@ class Commands:
         self.engine.destroy()
         return time.monotonic() - began
 
-    def memory(self, size, allocated=False, seed=None):
-        memory = self.engine.memory(size, allocated)
+    def memory(self, size, allocated=False, seed=None, at=None):
+        """`at`: an address for memory of the application."""
+        memory = self.engine.memory(size, allocated, at)
         if seed is not None:
             memory.fill(seed)
         return memory.address
