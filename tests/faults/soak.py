@@ -116,7 +116,7 @@ class Course:
     def step(self):
         target = self.random.choice(self.targets)
         fault = self.random.choices([None, "killed", "restarted on its port", "stopped", "unregistered", "reset"],
-                                    [60, 3, 3, 4, 4, 4 if self.name != "shm" else 0])[0]
+                                    [200, 3, 3, 4, 4, 4 if self.name != "shm" else 0])[0]
         if self.random.random() < 0.05:
             self.compare_all(target)
         self.transfers(target, fault)
