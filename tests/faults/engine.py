@@ -63,12 +63,17 @@ class SegmentInfo(ctypes.Structure):
 def runtimes():
     """The sanitizers' runtimes that the library needs."""
     linked = subprocess.run(["ldd", LIBRARY], capture_output=True, text=True, check=True).stdout
-    return re.findall(r"=> (\S+/lib[at]san\.so\S*)", linked)
+    needed = re.findall(r"=> (\S+/lib[at]san\.so\S*)", linked)
+    # They look for its functions when they begin, and the interpreter has no use for it.
+    return needed and needed + re.findall(r"=> (\S+/libstdc\+\+\.so\S*)", linked)
 
 
 def preload_runtimes():
     """A sanitized library is loaded by a program that is not: its runtime has to come first. Runs this one again."""
     needed = runtimes()
+    if any("libtsan" in runtime for runtime in needed):
+        print("skipped: the thread sanitizer would have to see what the interpreter does")
+        sys.exit(77)
     if needed and "LD_PRELOAD" not in os.environ:
         # What the interpreter never frees is not the library's.
         options = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "detect_leaks=0"]))

@@ -40,7 +40,7 @@ STILL_USED = 2.0  # of unregistering: what holds the memory gives it up, or its 
 MARGIN = 20.0 if SANITIZED else 5.0
 
 ADDRESS = None if SANITIZED else 0x200000000000  # that is free in every process; a sanitizer has its own memory there
-SIZE = 64 * MIB
+SIZE = 16 * MIB
 PIECE = 4 * MIB
 ROWS = []
 
@@ -301,7 +301,7 @@ class Broken(Case):
     def test_connections_that_are_reset_in_the_middle_of_transfers(self):
         for kind in (TCP, ENCRYPTED):
             target, initiator = self.target(kind), self.engine(kind)
-            batch, memory, segment = self.begin(initiator, target, WRITE, 256)
+            batch, memory, segment = self.begin(initiator, target, WRITE, 96)
             self.begun(batch)
             began = time.monotonic()
             self.assertGreaterEqual(target("reset"), 2)
@@ -312,7 +312,7 @@ class Broken(Case):
             self.row("connections reset in the middle", kind.name, bound, seen, batch.errors(),
                      {("failed", "peer_lost"), DONE})
             self.assertIn("failed", batch.statuses())
-            self.assertEqual(batch.status(255), "completed")
+            self.assertEqual(batch.status(95), "completed")
             self.assertEqual(self.transfer(initiator, segment, WRITE, memory.address, target.memory, SIZE), [(*DONE, "")])
             self.assertEqual(target("digest", address=target.memory), memory.digest())
 
@@ -732,16 +732,21 @@ class Ending(Case):
             self.transfer(initiator, segment, READ, memory.address, target.memory, 4096)
             target.stop()
             batch = initiator.batch(16).submit(segment, WRITE, self.pieces(memory.address, target.memory, 16))
-            waiter = threading.Thread(target=batch.wait)
-            before = set(os.listdir("/proc/self/task"))
+            waits = threading.Event()
+
+            def wait(batch=batch, waits=waits):
+                waits.set()
+                with contextlib.suppress(TentError):  # it came too late
+                    batch.wait()
+
+            waiter = threading.Thread(target=wait)
             waiter.start()
-            [own] = set(os.listdir("/proc/self/task")) - before
-            wait_for(lambda own=own: "futex" in Path(f"/proc/self/task/{own}/wchan").read_text())
+            waits.wait()
             began = time.monotonic()
             initiator.destroy()
-            self.row("destroyed while somebody waits", kind.name, MARGIN, time.monotonic() - began,
-                     [("returned", "", "")], {("returned", "")})
+            seen = time.monotonic() - began
             waiter.join()
+            self.row("destroyed while somebody waits", kind.name, MARGIN, seen, [("returned", "", "")], {("returned", "")})
 
     @found("the ticket of an encrypted connection waits 40 ms for a delayed acknowledgement")
     def test_the_first_transfer_over_a_connection_takes_milliseconds(self):

@@ -86,8 +86,8 @@ class Target:
 class Course:
     """What one transport goes through, until the time is up."""
 
-    def __init__(self, name, keys, seed, until):
-        self.name, self.keys, self.until = name, keys, until
+    def __init__(self, name, keys, seed, seconds):
+        self.name, self.keys, self.seconds = name, keys, seconds
         self.random = random.Random(f"{seed} {name}")
         self.pool = self.random.randbytes(2 * SIZE)  # of which writes take parts
         self.counts = collections.Counter()
@@ -105,7 +105,8 @@ class Course:
                 for target in self.targets:
                     ends.callback(lambda target=target: target.worker.kill())
                 self.memory = self.engine.memory(SIZE)
-                while time.monotonic() < self.until:
+                until = time.monotonic() + self.seconds
+                while time.monotonic() < until:
                     self.step()
                 for target in self.targets:
                     self.compare_all(target)
@@ -274,8 +275,7 @@ def main():
         os.environ["XDG_STATE_HOME"] = place
         Engine().destroy()  # loads the library, and makes the token
         before = tent.descriptors()
-        until = time.monotonic() + options.seconds
-        courses = [Course(name, keys, options.seed, until) for name, keys in KINDS.items()]
+        courses = [Course(name, keys, options.seed, options.seconds) for name, keys in KINDS.items()]
         threads = [threading.Thread(target=course.run) for course in courses]
         for thread in threads:
             thread.start()
