@@ -504,9 +504,10 @@ class Commands:
             return [time.monotonic() - began, error.reason, error.message]
         return [time.monotonic() - began, "", ""]
 
-    def transfer(self, address, opcode, local, remote, length, count=1):
-        """Submits, and says when the first of them has ended."""
-        pieces = [(local + i * length, remote + i * length, length) for i in range(count)]
+    def transfer(self, address, opcode, local, remote, length, count=1, span=None):
+        """Submits transfers, one beside the other within `span` bytes, over and over."""
+        offsets = [i * length % (span or length) for i in range(count)]
+        pieces = [(local + offset, remote + offset, length) for offset in offsets]
         self.batches[address] = self.engine.batch(count).submit(self.segments[address], opcode, pieces)
 
     def ended(self, address):
