@@ -3,9 +3,11 @@
 
     fault_table_test.py LIBRARY [TEST ...]     all of them, or those named as unittest does: "Killed", "Ending.test_..."
 
-Every fault ends in a terminal status with a reason within a bound, and the table that is printed at the end says for each
-the bound and what was seen. A bound is the sum of the limits that the library has for what happens, plus MARGIN for a
-machine that does other work too.
+Every fault ends in a terminal status with a reason within a bound, and the table that is printed at the end says for
+each the bound and what was seen. A bound is the sum of the limits that the library has for what happens, plus MARGIN for
+a machine that does other work too.
+
+What the library does not do yet as it should is skipped, with what that is; TENT_FAULTS_FOUND=1 runs those tests too.
 """
 
 import concurrent.futures
@@ -101,7 +103,7 @@ class Case(unittest.TestCase):
                 result.result()
 
     def row(self, fault, transport, bound, seen, ways, allowed):
-        """`ways`: (status, reason, message) of each way in which it ended; `allowed`: (status, reason) of those it may."""
+        """`ways`: (status, reason, message) of each way in which it ended; `allowed`: (status, reason) of what may be."""
         outcome = ", ".join(sorted({f"{status} {reason}".strip() for status, reason, _ in ways}))
         ROWS.append((fault, transport, f"{bound:.1f} s", f"{seen:.3f} s", outcome))
         for status, reason, message in ways:
@@ -136,7 +138,6 @@ class Case(unittest.TestCase):
 
     def begun(self, batch):
         wait_for(lambda: batch.status(0) in TERMINAL)
-        return self
 
     def ending(self, batch, bound):
         """Seconds until all have ended, and how."""
@@ -145,6 +146,10 @@ class Case(unittest.TestCase):
         seen = time.monotonic() - began
         self.assertTrue(set(batch.statuses()) <= TERMINAL)
         return seen, batch.errors()
+
+    def move(self, *arguments):
+        """A transfer with which nothing is wrong."""
+        self.assertEqual(self.transfer(*arguments), [(*DONE, "")])
 
     def transfer(self, initiator, segment, opcode, local, remote, length, seconds=30):
         return initiator.batch(1).submit(segment, opcode, [(local, remote, length)]).wait(seconds).errors()
@@ -160,7 +165,8 @@ class Killed(Case):
             target, initiator = self.target(kind), self.engine(kind)
             target.kill()
             seen, ways = self.opening(initiator, target.address)
-            self.row("killed before connect", kind.name, CONTROL + MARGIN, seen, ways, {("refused", "peer_unreachable")})
+            self.row("killed before connect", kind.name, CONTROL + MARGIN, seen, ways,
+                     {("refused", "peer_unreachable")})
 
     def test_a_target_that_is_killed_during_the_handshake(self):
         def one(kind):
@@ -201,10 +207,9 @@ class Killed(Case):
                     self.assertTrue({way[:2] for way in ways} & LOST, "all had ended before it was killed")
                     if opcode == READ:
                         there = tent.pattern(1, SIZE)
-                        for task, status in enumerate(batch.statuses()):
-                            at = task * PIECE % SIZE
-                            if status == "completed" and task < SIZE // PIECE:
-                                self.assertEqual(tent.digest(memory.view[at:at + PIECE]), tent.digest(there[at:at + PIECE]))
+                        for at in {task * PIECE % SIZE for task, status in enumerate(batch.statuses())
+                                   if status == "completed"}:
+                            self.assertEqual(memory.digest(at, PIECE), tent.digest(there[at:at + PIECE]))
                     batch.free()
                     initiator.destroy()
 
@@ -212,7 +217,7 @@ class Killed(Case):
         for kind in KINDS:
             target, initiator = self.target(kind), self.engine(kind)
             memory, segment = initiator.memory(SIZE), initiator.open(target.address)
-            self.assertEqual(self.transfer(initiator, segment, READ, memory.address, target.memory, SIZE), [(*DONE, "")])
+            self.move(initiator, segment, READ, memory.address, target.memory, SIZE)
             target.kill()
             self.assertEqual(memory.digest(), tent.digest(tent.pattern(1, SIZE)))
             batch = initiator.batch(1).submit(segment, READ, [(memory.address, target.memory, 4096)])
@@ -265,7 +270,7 @@ class Stopped(Case):
             allowed = {("failed", "peer_lost"), ("canceled", "canceled")} if kind.is_tcp else {DONE}
             self.row(fault, kind.name, bound, *self.ending(batch, bound), allowed)
             target.go_on()
-            wait_for(lambda: self.transfer(initiator, segment, READ, memory.address, target.memory, 4096) == [(*DONE, "")])
+            self.move(initiator, segment, READ, memory.address, target.memory, 4096)
 
         self.each(one, [(kind, budget) for kind in KINDS for budget in (None, 100_000_000)])
 
@@ -293,7 +298,8 @@ class Stopped(Case):
             before, began = tent.cpu_seconds(), time.monotonic()
             batch.wait(60)
             used, seen = tent.cpu_seconds() - before, time.monotonic() - began
-            ROWS.append(("processor time while a peer stands still", kind.name, "0.3 s/s", f"{used / seen:.3f} s/s", ""))
+            ROWS.append(("processor time while a peer stands still", kind.name, "0.3 s/s", f"{used / seen:.3f} s/s",
+                         ""))
             self.assertLess(used / seen, 0.3)
 
 
@@ -313,7 +319,7 @@ class Broken(Case):
                      {("failed", "peer_lost"), DONE})
             self.assertIn("failed", batch.statuses())
             self.assertEqual(batch.status(95), "completed")
-            self.assertEqual(self.transfer(initiator, segment, WRITE, memory.address, target.memory, SIZE), [(*DONE, "")])
+            self.move(initiator, segment, WRITE, memory.address, target.memory, SIZE)
             self.assertEqual(target("digest", address=target.memory), memory.digest())
 
     def test_a_control_connection_that_is_reset_while_nothing_happens_is_not_noticed(self):
@@ -495,7 +501,7 @@ class Exhausted(Case):
             self.row("no descriptors at the target: a transfer", kind.name, bound, *self.ending(batch, bound),
                      LOST | {("timeout", "timeout")})
             target("limit_files", more=None)
-            self.assertEqual(self.transfer(initiator, segment, READ, memory.address, target.memory, 4096), [(*DONE, "")])
+            self.move(initiator, segment, READ, memory.address, target.memory, 4096)
 
     def test_an_initiator_that_is_out_of_descriptors_when_data_shall_flow(self):
         for kind in KINDS:
@@ -634,8 +640,9 @@ class Starting(Case):
             stopped.append(time.monotonic() - began)
         bound = 1.0 if SANITIZED else 0.1
         for name, times in (("starting", started), ("stopping", stopped)):
-            ROWS.append((f"{name} an engine, median of 20", "tcp, shm", f"{bound} s", f"{statistics.median(times):.4f} s", ""))
-            self.assertLess(statistics.median(times), bound)
+            median = statistics.median(times)
+            ROWS.append((f"{name} an engine, median of 20", "tcp, shm", f"{bound} s", f"{median:.4f} s", ""))
+            self.assertLess(median, bound)
 
 
 class Gone(Case):
@@ -649,8 +656,8 @@ class Gone(Case):
                     # Allocated memory is unregistered when it is freed.
                     took = target("free" if kind.allocated else "unregister", address=target.memory)
                     what = "writes" if opcode else "reads"
-                    self.row(f"unregistering during {what}", kind.name, STILL_USED + MARGIN, took, [("returned", "", "")],
-                             {("returned", "")})
+                    self.row(f"unregistering during {what}", kind.name, STILL_USED + MARGIN, took,
+                             [("returned", "", "")], {("returned", "")})
                     before = None if kind.allocated else target("digest", address=target.memory)
                     bound = CONTROL + CONNECT + MARGIN
                     seen, ways = self.ending(batch, bound)
@@ -689,7 +696,7 @@ class Gone(Case):
             target, initiator = self.worker(**kind.keys), self.engine(kind)
             remote = target("memory", size=MIB, allocated=kind.allocated, seed=1, at=at)
             memory, segment = initiator.memory(MIB), initiator.open(target.address)
-            self.assertEqual(self.transfer(initiator, segment, READ, memory.address, remote, MIB), [(*DONE, "")])
+            self.move(initiator, segment, READ, memory.address, remote, MIB)
             port = target.port
             target.kill()
             again = self.worker(**kind.keys, rpc_server_port=port)
@@ -706,7 +713,7 @@ class Gone(Case):
             self.assertEqual(again("digest", address=there), before)
             initiator.close(segment)
             segment = initiator.open(again.address)
-            self.assertEqual(self.transfer(initiator, segment, READ, memory.address, there, MIB), [(*DONE, "")])
+            self.move(initiator, segment, READ, memory.address, there, MIB)
             self.assertEqual(memory.digest(), before)
 
 
@@ -763,7 +770,8 @@ class Ending(Case):
             initiator.destroy()
             seen = time.monotonic() - began
             waiter.join()
-            self.row("destroyed while somebody waits", kind.name, MARGIN, seen, [("returned", "", "")], {("returned", "")})
+            self.row("destroyed while somebody waits", kind.name, MARGIN, seen, [("returned", "", "")],
+                     {("returned", "")})
 
     @found("the ticket of an encrypted connection waits 40 ms for a delayed acknowledgement")
     def test_the_first_transfer_over_a_connection_takes_milliseconds(self):
@@ -776,8 +784,9 @@ class Ending(Case):
                 self.transfer(initiator, segment, READ, memory.address, target.memory, 4096)
                 times.append(time.monotonic() - began)
                 initiator.close(segment)
-            ROWS.append(("first transfer over a connection", kind.name, "0.03 s", f"{statistics.median(times):.3f} s", ""))
-            self.assertLess(statistics.median(times), 0.03)
+            median = statistics.median(times)
+            ROWS.append(("first transfer over a connection", kind.name, "0.03 s", f"{median:.3f} s", ""))
+            self.assertLess(median, 0.03)
 
     def test_a_target_that_is_destroyed_in_the_middle_of_transfers(self):
         for kind in KINDS:
@@ -829,6 +838,8 @@ class Ending(Case):
             ROWS.append((f"processor time of an idle engine, {seconds} s", name, "0.03 s", f"{used:.2f} s", ""))
             self.assertLessEqual(used, 0.031)  # three ticks of the clock that counts it
 
+
+class Again(Case):
     def test_a_thousand_times_open_transfer_and_close_leave_nothing_behind(self):
         for kind in KINDS:
             target, initiator = self.target(kind, size=MIB), self.engine(kind)
@@ -849,6 +860,7 @@ class Ending(Case):
                         for pid in ("self", target.pid)]
 
             least = tent.descriptors(target.pid)
+            # Each encrypted one takes 40 ms too long (see below), 1,000 of them too much of a test's time.
             warm_up, count = (50, 150) if kind is ENCRYPTED else (200, 1000)
             for _ in range(warm_up):
                 cycle()
@@ -890,7 +902,7 @@ def run_together():
 
     with concurrent.futures.ThreadPoolExecutor() as pool:
         results = list(pool.map(lambda names: run(*names), [("Killed", "Starting"), ("Stopped", "Broken"),
-                                                            ("Exhausted", "Gone")]))
+                                                            ("Exhausted", "Gone"), ("Again",)]))
     for succeeded, text, more in [*results, run("Ending")]:
         print(text, end="", flush=True)
         rows += more

@@ -5,8 +5,8 @@
 
 Each transport has an initiator in this process and two targets in processes of their own. What is known of a target's
 memory is compared with every byte that is read, and from time to time with what the target itself sees. What a failed
-write may have touched is unknown until it is written again. Ends with 1 where a byte is wrong, a transfer does not end, or
-ends in a way that the fault does not explain.
+write may have touched is unknown until it is written again. Ends with 1 where a byte is wrong, where a transfer does not
+end, or where it ends in a way that the faults do not explain.
 """
 
 import argparse
@@ -27,7 +27,7 @@ tent.preload_runtimes()
 SIZE = 16 * MIB
 LARGEST = 2 * MIB
 STALL = 2.0
-# The longest that a transfer may take: a stall, a control exchange for the next connection, and other work of the machine.
+# The longest that a transfer may take: a stall, a control exchange for the next connection, other work of the machine.
 BOUND = 60.0
 EXPLAINED = {"peer_lost", "peer_unreachable", "stale_segment", "out_of_range", "timeout", "canceled"}
 FAST = {"transports__tcp__stall_timeout_ms": int(STALL * 1000), "transports__tcp__connect_timeout_ms": 2000}
