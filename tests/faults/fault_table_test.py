@@ -4,8 +4,8 @@
     fault_table_test.py LIBRARY [TEST ...]     all of them, or those named as unittest does: "Killed", "Ending.test_..."
 
 Every fault ends in a terminal status with a reason within a bound, and the table that is printed at the end says for
-each the bound and what was seen. A bound is the sum of the limits that the library has for what happens, plus MARGIN for
-a machine that does other work too.
+each the bound and what was seen. A bound is the sum of the limits that the library has for what happens, and MARGIN
+for a machine that does other work too.
 
 What the library does not do yet as it should is skipped, with what that is; TENT_FAULTS_FOUND=1 runs those tests too.
 """
@@ -103,7 +103,7 @@ class Case(unittest.TestCase):
                 result.result()
 
     def row(self, fault, transport, bound, seen, ways, allowed):
-        """`ways`: (status, reason, message) of each way in which it ended; `allowed`: (status, reason) of what may be."""
+        """`ways`: (status, reason, message) of each way in which it ended; `allowed`: those it may, without messages."""
         outcome = ", ".join(sorted({f"{status} {reason}".strip() for status, reason, _ in ways}))
         ROWS.append((fault, transport, f"{bound:.1f} s", f"{seen:.3f} s", outcome))
         for status, reason, message in ways:

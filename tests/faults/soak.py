@@ -4,9 +4,9 @@
     soak.py LIBRARY [--seconds 60] [--seed N]
 
 Each transport has an initiator in this process and two targets in processes of their own. What is known of a target's
-memory is compared with every byte that is read, and from time to time with what the target itself sees. What a failed
-write may have touched is unknown until it is written again. Ends with 1 where a byte is wrong, where a transfer does not
-end, or where it ends in a way that the faults do not explain.
+memory is compared with every byte that is read, and from time to time with what the target itself sees. What a
+failed write may have touched is unknown until it is written again. Ends with 1 where a byte is wrong, where a transfer
+does not end, or where it ends in a way that the faults do not explain.
 """
 
 import argparse
