@@ -103,7 +103,7 @@ class Case(unittest.TestCase):
                 result.result()
 
     def row(self, fault, transport, bound, seen, ways, allowed):
-        """`ways`: (status, reason, message) of each way in which it ended; `allowed`: those it may, without messages."""
+        """`ways`: (status, reason, message) of each way in which it ended; `allowed`: those that it may."""
         outcome = ", ".join(sorted({f"{status} {reason}".strip() for status, reason, _ in ways}))
         ROWS.append((fault, transport, f"{bound:.1f} s", f"{seen:.3f} s", outcome))
         for status, reason, message in ways:
