@@ -56,6 +56,7 @@ bool destroyEngine(tent_engine_t handle) {
     entry = std::move(it->second);
     all.engines.erase(it);
   }
+  entry->engine->endTransfers();  // whoever waits for them is waited for next
   const std::unique_lock lock(entry->calls);
   entry->engine.reset();
   return true;

@@ -130,17 +130,26 @@ PeerDescription Engine::Impl::describe() {
   return description;
 }
 
+void Engine::Impl::endTransfers() {
+  std::vector<std::shared_ptr<Peer>> peers;
+  {
+    const std::shared_lock lock(segments_mutex_);
+    peers = retired_peers_;
+    for (const auto& [id, segment] : segments_) peers.push_back(segment.peer);
+  }
+  {
+    const std::lock_guard lock(self_mutex_);
+    if (self_ != nullptr) peers.push_back(self_);
+  }
+  for (const auto& peer : peers) peer->shutDown(errorOf(Reason::kCanceled, "the engine was destroyed"));
+}
+
 Engine::Impl::~Impl() {
-  const Error why = errorOf(Reason::kCanceled, "the engine was destroyed");
-  std::vector<std::shared_ptr<Peer>> peers = retired_peers_;
-  for (auto& [id, segment] : segments_) peers.push_back(segment.peer);
-  if (self_ != nullptr) peers.push_back(self_);
-  for (const auto& peer : peers) peer->shutDown(why);
+  endTransfers();
   if (control_ != nullptr) control_->stop();
   for (const Server& server : servers_) server.backend->stop();
   // No peer is asked or answered from here on, so nothing reaches into what follows.
   if (control_loop_ != nullptr) control_loop_->stop();
-  peers.clear();
   segments_.clear();
   retired_peers_.clear();
   self_.reset();
@@ -171,6 +180,10 @@ tl::expected<std::unique_ptr<Engine>, Error> Engine::create(EngineConfig config,
 
 Engine::Engine(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Engine::~Engine() = default;
+
+void Engine::endTransfers() {
+  impl_->endTransfers();
+}
 
 const std::string& Engine::segmentName() const {
   return impl_->segmentName();

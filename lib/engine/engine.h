@@ -141,6 +141,9 @@ class Engine {
   // what to do.
   static tl::expected<std::unique_ptr<Engine>, Error> create(EngineConfig config, EngineOptions options = {});
   ~Engine();
+  // What the destructor begins with, for those who have calls to wait for before it: everything in flight ends,
+  // canceled where it has not ended otherwise, and what is submitted later fails.
+  void endTransfers();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 

@@ -41,6 +41,7 @@ class Engine::Impl final : public LaneHost {
   const std::string& address() const { return address_; }
   const std::string& segmentName() const { return segment_name_; }
   LocalMemory& memory() { return *memory_; }
+  void endTransfers();
   // Whether a task in flight has its local side in the range.
   bool usesInFlight(uint64_t base, uint64_t length) const;
 

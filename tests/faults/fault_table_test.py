@@ -746,7 +746,6 @@ class Ending(Case):
             self.row("destroyed while the peer stands still", kind.name, MARGIN, time.monotonic() - began,
                      [("returned", "", "")], {("returned", "")})
 
-    @found("destroying an engine waits for those who wait for its transfers, without ending these")
     def test_who_waits_is_told_when_the_engine_is_destroyed(self):
         for kind in (TCP, ENCRYPTED):
             target = self.target(kind)
@@ -773,8 +772,7 @@ class Ending(Case):
             self.row("destroyed while somebody waits", kind.name, MARGIN, seen, [("returned", "", "")],
                      {("returned", "")})
 
-    @found("the ticket of an encrypted connection waits 40 ms for a delayed acknowledgement")
-    def test_the_first_transfer_over_a_connection_takes_milliseconds(self):
+    def test_no_first_transfer_over_a_connection_waits_for_a_delayed_acknowledgement(self):
         for kind in (TCP, ENCRYPTED):
             target, initiator = self.target(kind, size=4096), self.engine(kind)
             memory, times = initiator.memory(4096), []
@@ -784,9 +782,10 @@ class Ending(Case):
                 self.transfer(initiator, segment, READ, memory.address, target.memory, 4096)
                 times.append(time.monotonic() - began)
                 initiator.close(segment)
-            median = statistics.median(times)
-            ROWS.append(("first transfer over a connection", kind.name, "0.03 s", f"{median:.3f} s", ""))
-            self.assertLess(median, 0.03)
+            # Each of them would wait, for 40 ms; the best of several does not depend on how busy the machine is.
+            best = min(times)
+            ROWS.append(("first transfer over a connection", kind.name, "0.03 s", f"{best:.3f} s", ""))
+            self.assertLess(best, 0.03)
 
     def test_a_target_that_is_destroyed_in_the_middle_of_transfers(self):
         for kind in KINDS:
@@ -860,8 +859,7 @@ class Again(Case):
                         for pid in ("self", target.pid)]
 
             least = tent.descriptors(target.pid)
-            # Each encrypted one takes 40 ms too long (see below), 1,000 of them too much of a test's time.
-            warm_up, count = (50, 150) if kind is ENCRYPTED else (200, 1000)
+            warm_up, count = 200, 1000
             for _ in range(warm_up):
                 cycle()
             before = settled()

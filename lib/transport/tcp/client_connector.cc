@@ -91,6 +91,8 @@ void ClientConnector::connect(Attempt& attempt) {
 }
 
 void ClientConnector::encrypt(Attempt& attempt) {
+  // Before the ticket, which would wait until the handshake's last flight was acknowledged.
+  tune(attempt.stream.socket, options_.stall_timeout_ns);
   if (encryption_ == nullptr) return showTicket(attempt);
   attempt.stream.encryption = std::make_unique<Encryption>(encryption_, attempt.stream.socket.native_handle());
   shakeHands(attempt.stream, then([this, &attempt] { showTicket(attempt); }));
@@ -116,10 +118,7 @@ void ClientConnector::takeWelcome(const Attempt& attempt) {
   }
   if (++welcomed_ < attempts_.size()) return;
   std::vector<Stream> streams;
-  for (const auto& each : attempts_) {
-    tune(each->stream.socket, options_.stall_timeout_ns);
-    streams.push_back(std::move(each->stream));
-  }
+  for (const auto& each : attempts_) streams.push_back(std::move(each->stream));
   finish(std::move(streams));
 }
 
