@@ -159,6 +159,37 @@ class Files(Case):
         self.assertIn("tent_segment_name fails on a new engine", result.stdout)
 
 
+class Intruders(Case):
+    """What a library writes or ends in its process is not taken for what the tool has seen there."""
+
+    def intruder(self, text):
+        source = self.root / "intruder.c"
+        source.write_text("#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
+                          f"__attribute__((constructor)) static void act(void) {{ {text} }}\n")
+        return self.copy(str(len(list(self.root.iterdir())))).build_stub(options=[source])
+
+    def test_a_verdict_of_its_own(self):
+        library = self.intruder('for (int fd = 1; fd < 1024; ++fd) if (fd != 2) write(fd, "PASS\\tall fine\\n", 14); _exit(0);')
+        result = self.check(library)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertNotRegex(result.stdout, r"(?m)^PASS")
+        self.assertIn("the library ended the process (exit status 0)", result.stdout)
+
+    def test_what_it_prints_is_not_what_it_answers(self):
+        library = self.intruder('puts("schema 9 9 9\\nversion unknown\\nPASS\\tx"); fflush(stdout);')
+        document = json.loads(self.check("dump", library).stdout)
+        self.assertEqual((document["api_version"], document["request_schemas"]),
+                         (65536, [{"version": 1, "minimum_size": 48, "known_size": 88}]))
+
+    def test_one_that_ends_the_process_is_not_described(self):
+        for text in ("exit(0);", "_exit(0);"):
+            library = self.intruder(text)
+            for arguments in (["dump", library], ["diff", BASELINE, library], [library, "--baseline", BASELINE]):
+                result = self.check(*arguments)
+                self.assertEqual(result.returncode, 3, result.stdout)
+                self.assertIn("did not finish loading: the library ended the process (exit status 0)\n", result.stderr)
+
+
 class Lies(Case):
     """A description is not taken for another library's."""
 

@@ -74,7 +74,7 @@ bool isRefusedByLoader(const ChildEnd& end) {
 MatrixCell runClient(const ClientProgram& client, const ClientLibrary& with, uint64_t timeout_ns, bool& interrupted) {
   const LibraryFolder folder(with.library);
   if (folder.path().empty()) return {Outcome::kFail, "no temporary folder can be made"};
-  ChildCall call{{loadablePath(client.program)}, {{"LD_LIBRARY_PATH", folder.path()}}, timeout_ns};
+  ChildCall call{{loadablePath(client.program)}, {{"LD_LIBRARY_PATH", folder.path()}}, timeout_ns, ""};
   if (const std::string runtimes = sanitizerRuntimes(with.library); !runtimes.empty()) {
     call.environment.emplace_back("LD_PRELOAD", runtimes);
   }

@@ -1,7 +1,6 @@
 #include "tent-abi-check/describe.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <sstream>
 
 #include <dlfcn.h>
@@ -11,8 +10,8 @@
 #include "base/text.h"
 #include "common/exit_code.h"
 #include "tent-abi-check/abigail.h"
+#include "tent-abi-check/answer.h"
 #include "tent-abi-check/carried.h"
-#include "tent-abi-check/child.h"
 #include "tent-abi-check/description_json.h"
 #include "tent/transfer_engine.h"
 
@@ -21,6 +20,7 @@ namespace {
 
 constexpr uint64_t kProbeTimeoutNs = 20'000'000'000;
 constexpr uint32_t kMostSchemas = 16;
+constexpr std::string_view kNotLoaded = "not loaded: ";
 
 tl::unexpected<Failure> wrongInput(std::string sentence) {
   return tl::unexpected(Failure{kExitInput, std::move(sentence)});
@@ -87,15 +87,11 @@ void takeTypes(Description& into, HeaderTypes types) {
 }
 
 std::string probe(const ElfFile& library, Description& into) {
-  ChildCall call{{ownProgram(), kProbeCommand, loadablePath(library)}, {}, kProbeTimeoutNs};
-  if (const std::string runtimes = sanitizerRuntimes(library); !runtimes.empty()) {
-    call.environment.emplace_back("LD_PRELOAD", runtimes);
-  }
-  const ChildEnd end = runChild(call);
-  if (!end.exitedWith(kExitOk)) {
-    return fmt::format("cannot be loaded: {}: {}", describe(end, kProbeTimeoutNs), lastLine(end.errors));
-  }
-  std::istringstream lines(end.output);
+  const Answer answer = ask({kProbeCommand, loadablePath(library)}, library, kProbeTimeoutNs);
+  if (!answer.text) return "did not finish loading: " + describe(answer, kProbeTimeoutNs);
+  // A library that ends badly is a matter of the behaviour checks; what it has answered stands.
+  if (answer.text->starts_with(kNotLoaded)) return "cannot be loaded: " + answer.text->substr(kNotLoaded.size());
+  std::istringstream lines(*answer.text);
   std::string word;
   while (lines >> word) {
     if (word == "version") lines >> into.api_version.emplace();
@@ -170,21 +166,23 @@ tl::expected<Description, Failure> loadDescription(const std::string& path, cons
 }
 
 int probeLibrary(const std::string& path) {
+  const AnswerChannel channel;
+  if (!channel) return kExitEnvironment;
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    std::fprintf(stderr, "%s\n", dlerror());
-    return kExitNo;
+    return channel.say(std::string(kNotLoaded) + lastLine(dlerror()));
   }
   const auto version = reinterpret_cast<decltype(&tent_get_api_version)>(dlsym(library, "tent_get_api_version"));
   const auto info =
       reinterpret_cast<decltype(&tent_get_request_schema_info)>(dlsym(library, "tent_get_request_schema_info"));
-  if (version != nullptr) std::printf("version %u\n", version());
+  std::string text;
+  if (version != nullptr) text += fmt::format("version {}\n", version());
   for (uint32_t schema = 1; info != nullptr && schema <= kMostSchemas; ++schema) {
     size_t minimum = 0;
     size_t known = 0;
-    if (info(schema, &minimum, &known) == TENT_OK) std::printf("schema %u %zu %zu\n", schema, minimum, known);
+    if (info(schema, &minimum, &known) == TENT_OK) text += fmt::format("schema {} {} {}\n", schema, minimum, known);
   }
-  return std::fflush(stdout) == 0 ? kExitOk : kExitEnvironment;
+  return channel.say(text);
 }
 
 }  // namespace tent::tool
