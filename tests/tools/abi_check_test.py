@@ -324,10 +324,28 @@ class Output(Case):
         for arguments in ([], ["diff", LIBRARY], ["--format", "yaml", LIBRARY], [LIBRARY, "--timeout", "0"],
                           [LIBRARY, "--old-library", LIBRARY], ["dump", LIBRARY, "--format", "junit"]):
             self.assertEqual(self.check(*arguments).returncode, 2, arguments)
+        self.assertIn("LIB", self.check().stderr)
         version = self.check("--version")
         self.assertIn("abidw: ", version.stdout)
         self.assertIn("libelf", version.stdout)
         self.assertEqual(self.check("--help").returncode, 0)
+
+    def test_an_option_that_is_empty_is_not_one_that_was_left_out(self):
+        for option in ("--baseline", "--old-library", "--old-client", "--new-client", "--debug-info-dir"):
+            for arguments in ([LIBRARY, option, ""], [LIBRARY, option + "="], [option + "=", LIBRARY]):
+                result = self.check(*arguments)
+                self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+                self.assertIn(f"{option}: it is empty", result.stderr)
+        result = self.check("dump", LIBRARY, "--update-baseline", "")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--update-baseline: it is empty", result.stderr)
+        self.assertEqual((result.stdout, self.check("layout", "").returncode), ("", 2))
+
+    def test_a_timeout_is_a_number_of_seconds(self):
+        for text in ("nan", "inf", "-inf", "1e9", "0", "5s", ""):
+            result = self.check(LIBRARY, f"--timeout={text}")
+            self.assertEqual(result.returncode, 2, text)
+            self.assertIn("is not a number of seconds from 0.1 to 3600", result.stderr)
 
     def test_an_interruption_ends_the_child_and_says_what_was_done(self):
         source = self.root / "hangs.c"
