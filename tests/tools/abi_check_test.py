@@ -97,6 +97,28 @@ class Files(Case):
             result = self.check("dump", broken)
             self.assertIn(result.returncode, (0, 3), result.stderr)
 
+    def test_pipes_are_not_waited_for(self):
+        pipe = self.root / "pipe"
+        os.mkfifo(pipe)
+        for arguments in ([LIBRARY, "--baseline", pipe], ["diff", pipe, LIBRARY], ["diff", LIBRARY, pipe],
+                          ["dump", LIBRARY, "--update-baseline", pipe], ["layout", pipe]):
+            result = self.check(*arguments)
+            self.assertEqual(result.returncode, 3, arguments)
+            self.assertIn("is not a regular file", result.stderr)
+        result = self.check("dump", LIBRARY, "--debug-info-dir", pipe)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("is not a folder", result.stderr)
+
+    def test_loading_ends_with_the_timeout(self):
+        source = self.root / "hangs.c"
+        source.write_text(HANGS)
+        began = time.monotonic()
+        result = self.check("dump", self.copy().build_stub(options=[source]), "--timeout", "1",
+                            env=environment(MARK=str(self.root / "mark")))
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("did not finish loading: still running after 1 s\n", result.stderr)
+        self.assertLess(time.monotonic() - began, 15)
+
     def test_libraries_for_other_machines(self):
         source = self.root / "other.c"
         source.write_text("int tent_submit(void) { return 0; }\n")
@@ -283,6 +305,18 @@ class Output(Case):
         self.assertNotEqual(path.read_text(), kept)
         self.assertEqual(os.listdir(self.root / "copy").count("baseline.json.new"), 0)
         self.assertEqual(self.check("dump", LIBRARY, "--update-baseline", self.root / "no/where.json").returncode, 4)
+
+    def test_a_baseline_with_types_is_not_replaced_by_one_without(self):
+        path, stripped = self.root / "baseline.json", self.root / "stripped.so"
+        must("strip", "-o", stripped, LIBRARY)
+        self.assertEqual(self.check("dump", LIBRARY, "--update-baseline", path).returncode, 0)
+        kept = path.read_text()
+        result = self.check("dump", stripped, "--without-types", "--update-baseline", path)
+        self.assertEqual((result.returncode, path.read_text()), (3, kept))
+        self.assertIn("is left as it is: it has types and prototypes", result.stderr)
+        other = self.root / "other.json"
+        for _ in range(2):
+            self.assertEqual(self.check("dump", stripped, "--without-types", "--update-baseline", other).returncode, 0)
 
     def test_each_format_says_the_same(self):
         broken = self.copy(header=[("#define STATUS_TIMEOUT 5", "#define STATUS_TIMEOUT 55")]).build_stub()

@@ -64,6 +64,12 @@ int updateBaseline(const Options& options, const Description& now, Output& outpu
   if (fs::exists(path, error)) {
     const auto was = readDescriptionFile(path);
     if (!was) return refuse(was.error());
+    if (was->types_missing.empty() && !now.types_missing.empty()) {
+      return refuse(
+          {kExitInput, fmt::format("{} is left as it is: it has types and prototypes, and of {} there are none "
+                                   "({}); give its debug information, or another FILE",
+                                   escapeForTerminal(path), escapeForTerminal(options.library), now.types_missing)});
+    }
     output.buffer() +=
         printReport(reportOf({path, options.library}, judge(*was, now, {options.without_types})), options.style());
   }
@@ -81,7 +87,7 @@ int dumpLibrary(const Options& options, Output& output) {
   }
   const auto library = openLibrary(options.library);
   if (!library) return refuse(library.error());
-  const auto description = describeLibrary(*library, options.debug_folder);
+  const auto description = describeLibrary(*library, options.analysis());
   if (!description) return refuse(description.error());
   const std::string missing = missingOf(*description, options);
   if (!options.update_baseline.empty()) {
@@ -98,9 +104,9 @@ int dumpLibrary(const Options& options, Output& output) {
 }
 
 int diffLibraries(const Options& options, Output& output) {
-  const auto was = loadDescription(options.old_path, options.debug_folder);
+  const auto was = loadDescription(options.old_path, options.analysis());
   if (!was) return refuse(was.error());
-  const auto now = loadDescription(options.new_path, options.debug_folder);
+  const auto now = loadDescription(options.new_path, options.analysis());
   if (!now) return refuse(now.error());
   const Report report = reportOf({options.old_path, options.new_path}, judge(*was, *now, {options.without_types}));
   output.buffer() += printReport(report, options.style());

@@ -1,7 +1,9 @@
 #include "tent-abi-check/describe.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
+#include <system_error>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -18,7 +20,6 @@
 namespace tent::tool {
 namespace {
 
-constexpr uint64_t kProbeTimeoutNs = 20'000'000'000;
 constexpr uint32_t kMostSchemas = 16;
 constexpr std::string_view kNotLoaded = "not loaded: ";
 
@@ -86,9 +87,9 @@ void takeTypes(Description& into, HeaderTypes types) {
   }
 }
 
-std::string probe(const ElfFile& library, Description& into) {
-  const Answer answer = ask({kProbeCommand, loadablePath(library)}, library, kProbeTimeoutNs);
-  if (!answer.text) return "did not finish loading: " + describe(answer, kProbeTimeoutNs);
+std::string probe(const ElfFile& library, uint64_t timeout_ns, Description& into) {
+  const Answer answer = ask({kProbeCommand, loadablePath(library)}, library, timeout_ns);
+  if (!answer.text) return "did not finish loading: " + describe(answer, timeout_ns);
   // A library that ends badly is a matter of the behaviour checks; what it has answered stands.
   if (answer.text->starts_with(kNotLoaded)) return "cannot be loaded: " + answer.text->substr(kNotLoaded.size());
   std::istringstream lines(*answer.text);
@@ -122,10 +123,14 @@ tl::expected<ElfFile, Failure> openLibrary(const std::string& path) {
   return *std::move(library);
 }
 
-tl::expected<Description, Failure> describeLibrary(const ElfFile& library, const std::string& debug_folder) {
+tl::expected<Description, Failure> describeLibrary(const ElfFile& library, const Analysis& analysis) {
   const auto wrong = [&](const std::string& what) {
     return wrongInput(fmt::format("{}: {}", escapeForTerminal(library.path), what));
   };
+  std::error_code error;
+  if (!analysis.debug_folder.empty() && !std::filesystem::is_directory(analysis.debug_folder, error)) {
+    return wrongInput(fmt::format("--debug-info-dir {} is not a folder", escapeForTerminal(analysis.debug_folder)));
+  }
   Description out;
   out.soname = library.soname;
   out.architecture = library.architecture;
@@ -138,7 +143,7 @@ tl::expected<Description, Failure> describeLibrary(const ElfFile& library, const
     return wrong(fault);
   }
 
-  auto types = analyseTypes(library.path, debug_folder);
+  auto types = analyseTypes(library.path, analysis.debug_folder);
   if (!types)
     return tl::unexpected(Failure{types.error().environment ? kExitEnvironment : kExitInput, types.error().sentence});
   out.typedefs = types->typedefs;
@@ -154,15 +159,15 @@ tl::expected<Description, Failure> describeLibrary(const ElfFile& library, const
     if (fault.empty()) fault = mergeFunctions(out, *types);
     if (!fault.empty()) return wrong(contradiction(fault));
   }
-  if (const std::string fault = probe(library, out); !fault.empty()) return wrong(fault);
+  if (const std::string fault = probe(library, analysis.timeout_ns, out); !fault.empty()) return wrong(fault);
   return out;
 }
 
-tl::expected<Description, Failure> loadDescription(const std::string& path, const std::string& debug_folder) {
+tl::expected<Description, Failure> loadDescription(const std::string& path, const Analysis& analysis) {
   if (!looksLikeElf(path)) return readDescriptionFile(path);
   const auto library = openLibrary(path);
   if (!library) return tl::unexpected(library.error());
-  return describeLibrary(*library, debug_folder);
+  return describeLibrary(*library, analysis);
 }
 
 int probeLibrary(const std::string& path) {

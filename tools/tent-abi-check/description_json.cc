@@ -1,7 +1,9 @@
 #include "tent-abi-check/description_json.h"
 
 #include <array>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -249,6 +251,11 @@ std::string descriptionText(const Description& description) {
 }
 
 tl::expected<Description, Failure> readDescriptionFile(const std::string& path) {
+  // A pipe that nobody writes to would be waited for without end.
+  std::error_code error;
+  if (path != "-" && std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    return tl::unexpected(Failure{kExitInput, escapeForTerminal(path) + " is not a regular file"});
+  }
   FaultList faults(path == "-" ? "<stdin>" : path);
   const std::optional<JsonValue> document = loadJson(path, faults);
   Description out;

@@ -41,6 +41,9 @@ void addAnalysis(CLI::App& command, Options& options) {
       ->type_name("DIR");
   command.add_flag("--without-types", options.without_types,
                    "Leave out types and prototypes, which a stripped library does not tell");
+  command.add_option("--timeout", options.timeout_s, "Seconds that loading, and each check, may take (default 20)")
+      ->check(refuseTimeout)
+      ->type_name("SECONDS");
 }
 
 void addRun(CLI::App& app, Options& options) {
@@ -59,9 +62,6 @@ void addRun(CLI::App& app, Options& options) {
       ->check(refuseEmpty)
       ->type_name("LIB");
   run->add_flag("--legacy", options.legacy_only, "Only the legacy API: a library from before v1");
-  run->add_option("--timeout", options.timeout_s, "Seconds that each check may take (default 20)")
-      ->check(refuseTimeout)
-      ->type_name("SECONDS");
   addAnalysis(*run, options);
 }
 

@@ -43,9 +43,9 @@ tl::expected<Inputs, Failure> readInputs(const Options& options) {
   }
   inputs.libraries.push_back({inputs.library, false});
   if (!options.baseline.empty()) {
-    const auto was = loadDescription(options.baseline, options.debug_folder);
+    const auto was = loadDescription(options.baseline, options.analysis());
     if (!was) return tl::unexpected(was.error());
-    const auto now = describeLibrary(inputs.library, options.debug_folder);
+    const auto now = describeLibrary(inputs.library, options.analysis());
     if (!now) return tl::unexpected(now.error());
     inputs.judgement = judge(*was, *now, {options.without_types});
   }
