@@ -458,6 +458,30 @@ class Clients(Case):
         self.assertEqual(result.returncode, 1)
         self.assertIn("does not run with libtent.so.2: it needs libtent.so.1", result.stdout)
 
+    def test_a_client_that_uses_another_library_or_none(self):
+        result = self.check(LIBRARY, "--old-client", "/bin/true", "-q")
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn("does not load libtent.so.1", result.stdout)
+        # Through a library of its own that is pinned to another libtent.
+        other = self.root / "other"
+        other.mkdir()
+        shutil.copy(LIBRARY, other / "libtent.so.1")
+        wrapper, program, client = self.root / "wrapper.c", self.root / "program.c", self.root / "client"
+        wrapper.write_text("int tent_available(void*);\nint wrapped(void) { return tent_available(0); }\n")
+        program.write_text("int wrapped(void);\nint main(void) { wrapped(); return 0; }\n")
+        must("cc", "-shared", "-fPIC", wrapper, other / "libtent.so.1", f"-Wl,-rpath,{other},--disable-new-dtags", "-o",
+             other / "libwrapper.so")
+        must("cc", program, other / "libwrapper.so", "-o", client, f"-Wl,-rpath-link,{other}")
+        result = self.check(LIBRARY, "--old-client", client, "-q")
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn(f"takes another library: {other}/libtent.so.1", result.stdout)
+
+    def test_clients_need_a_temporary_folder(self):
+        client = self.client("old_client.c", LEGACY_INCLUDE, LIBRARY)
+        result = self.check(LIBRARY, "--old-client", client, cwd=self.root, env=environment(TMPDIR="/nowhere"))
+        self.assertEqual((result.returncode, result.stdout), (4, ""))
+        self.assertIn("clients need a temporary folder, and /nowhere is none", result.stderr)
+
 
 if __name__ == "__main__":
     skip_without_abidw()

@@ -36,6 +36,9 @@ tl::expected<Inputs, Failure> readInputs(const Options& options) {
   inputs.library = *std::move(library);
   if (auto failure = readClients(options.old_clients, true, inputs.clients)) return tl::unexpected(*failure);
   if (auto failure = readClients(options.new_clients, false, inputs.clients)) return tl::unexpected(*failure);
+  if (const std::string fault = temporaryFault(); !inputs.clients.empty() && !fault.empty()) {
+    return tl::unexpected(Failure{kExitEnvironment, fault});
+  }
   if (!options.old_library.empty()) {
     auto old_library = openLibrary(options.old_library);
     if (!old_library) return tl::unexpected(old_library.error());
