@@ -255,6 +255,34 @@ class Lies(Case):
         self.assert_refused(lambda data, at, start, text: data.__setitem__(text, ord("x")), "has a line that is none")
         self.assert_refused(lambda data, at, start, text: data.__setitem__(start + 7, ord("9")), "a version that this tool does not know")
 
+    def test_a_description_file_from_which_something_was_taken(self):
+        def emptied(key):
+            return lambda document: document.__setitem__(key, [])
+
+        def twice(key):
+            return lambda document: document[key].append(document[key][0])
+
+        changes = [(emptied(key), f"/{key}: ") for key in ("symbols", "structs", "typedefs", "constants", "macros", "functions",
+                                                           "request_schemas")]
+        changes += [(twice(key), "is there twice") for key in ("symbols", "structs", "typedefs", "constants", "macros",
+                                                               "functions", "request_schemas")]
+        changes += [(lambda document: document.__setitem__("api_version", None), "/api_version: tent_get_api_version is exported"),
+                    (lambda document: document["structs"].pop(), "/sha256: the content is not what the tool wrote"),
+                    (lambda document: document["structs"][0]["members"].pop(), "/sha256: "),
+                    (lambda document: document["constants"][3].__setitem__("value", 77), "/sha256: "),
+                    (lambda document: document.pop("sha256"), "sha256")]
+        path = self.root / "changed.json"
+        for change, words in changes:
+            document = json.loads(BASELINE.read_text())
+            change(document)
+            path.write_text(json.dumps(document))
+            result = self.check("diff", path, LIBRARY)
+            self.assertEqual(result.returncode, 3, words + result.stdout)
+            self.assertIn(words, result.stderr)
+        # How it is indented is no change.
+        path.write_text(json.dumps(json.loads(BASELINE.read_text()), indent=2))
+        self.assertEqual(self.check("diff", path, LIBRARY, "-q").returncode, 0)
+
     def test_a_description_file_that_is_malformed_is_told_with_its_places(self):
         good = BASELINE.read_text()
         for old, new, words in (('"soname":', '"sonam":', "unknown key \"sonam\""), ('"size":48', '"size":-1', "/structs/0/size"),

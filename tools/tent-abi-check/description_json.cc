@@ -14,6 +14,7 @@
 #include "config/fields.h"
 #include "config/value_fields.h"
 #include "report/json_writer.h"
+#include "tent-abi-check/description_whole.h"
 
 namespace tent::tool {
 namespace {
@@ -56,6 +57,64 @@ void writeFunction(JsonWriter& json, const AbiFunction& function) {
     json.endObject();
   }
   json.endArray();
+}
+
+void writeContent(JsonWriter& json, const Description& description) {
+  orNull(json, "soname", description.soname);
+  json.field("architecture", description.architecture);
+  orNull(json, "build_id", description.build_id);
+  json.breakLine();
+  orNull(json, "types_missing", description.types_missing);
+  orNull(json, "constants_missing", description.constants_missing);
+  json.breakLine();
+  description.api_version ? json.field("api_version", uint64_t{*description.api_version})
+                          : json.nullField("api_version");
+  writeList(json, "request_schemas", description.schemas, [&](const AbiSchema& schema) {
+    json.field("version", uint64_t{schema.version});
+    json.field("minimum_size", schema.minimum_size);
+    json.field("known_size", schema.known_size);
+  });
+  writeList(json, "symbols", description.symbols, [&](const AbiSymbol& symbol) {
+    json.field("name", symbol.name);
+    orNull(json, "version", symbol.version);
+    json.key("default"), json.boolean(symbol.by_default);
+    json.field("kind", symbol.kind);
+  });
+  writeList(json, "structs", description.structs, [&](const AbiStruct& one) {
+    json.field("name", one.name);
+    json.field("size", one.size);
+    json.field("alignment", one.alignment);
+    writeList(json, "members", one.members, [&](const AbiMember& member) {
+      json.field("name", member.name);
+      writeType(json, "type", member.type);
+      json.field("offset", member.offset);
+      json.field("size", member.size);
+    });
+  });
+  writeList(json, "typedefs", description.typedefs, [&](const AbiTypedef& one) {
+    json.field("name", one.name);
+    writeType(json, "type", one.type);
+  });
+  writeList(json, "constants", description.constants, [&](const AbiConstant& constant) {
+    json.field("name", constant.name);
+    json.key("value");
+    constant.negative ? json.integer(static_cast<int64_t>(constant.value)) : json.unsignedInteger(constant.value);
+  });
+  writeList(json, "macros", description.macros, [&](const AbiMacro& macro) {
+    json.field("name", macro.name);
+    json.field("text", macro.text);
+  });
+  writeList(json, "functions", description.functions, [&](const AbiFunction& one) { writeFunction(json, one); });
+}
+
+// What the checksum is of. It is part of the format: what is written otherwise needs another schema_version.
+std::string contentText(const Description& description) {
+  std::string text;
+  JsonWriter json(text);
+  json.beginObject();
+  writeContent(json, description);
+  json.endObject();
+  return text;
 }
 
 // ---- reading
@@ -180,11 +239,13 @@ Description readDescription(const JsonValue& document, FaultList& faults) {
     return AbiMacro{readName(one), readName(one, "text")};
   });
   out.functions = readList<AbiFunction>(object, "functions", readFunction);
+  const std::string checksum = readName(object, "sha256");
   object.finish(UnknownKeys::kError);
-  // A description of nothing would be compatible with everything.
-  if (out.symbols.empty() && !faults.hasErrors()) object.fault("symbols", "a library of this API exports some");
-  if (out.types_missing.empty() && out.structs.empty() && !faults.hasErrors()) {
-    object.fault("structs", "there are none, and types_missing does not say why");
+  if (!faults.hasErrors()) checkWhole(out, object);
+  if (!faults.hasErrors() && checksum != checksumOf(contentText(out))) {
+    object.fault("sha256",
+                 "the content is not what the tool wrote: it was edited, merged or cut; take the file from where "
+                 "it was released, or delete it and write it anew (dump LIB --update-baseline FILE)");
   }
   return out;
 }
@@ -199,51 +260,9 @@ std::string descriptionText(const Description& description) {
   json.field("tool", "tent-abi-check");
   json.field("version", kVersion);
   json.breakLine();
-  orNull(json, "soname", description.soname);
-  json.field("architecture", description.architecture);
-  orNull(json, "build_id", description.build_id);
+  writeContent(json, description);
   json.breakLine();
-  orNull(json, "types_missing", description.types_missing);
-  orNull(json, "constants_missing", description.constants_missing);
-  json.breakLine();
-  description.api_version ? json.field("api_version", uint64_t{*description.api_version})
-                          : json.nullField("api_version");
-  writeList(json, "request_schemas", description.schemas, [&](const AbiSchema& schema) {
-    json.field("version", uint64_t{schema.version});
-    json.field("minimum_size", schema.minimum_size);
-    json.field("known_size", schema.known_size);
-  });
-  writeList(json, "symbols", description.symbols, [&](const AbiSymbol& symbol) {
-    json.field("name", symbol.name);
-    orNull(json, "version", symbol.version);
-    json.key("default"), json.boolean(symbol.by_default);
-    json.field("kind", symbol.kind);
-  });
-  writeList(json, "structs", description.structs, [&](const AbiStruct& one) {
-    json.field("name", one.name);
-    json.field("size", one.size);
-    json.field("alignment", one.alignment);
-    writeList(json, "members", one.members, [&](const AbiMember& member) {
-      json.field("name", member.name);
-      writeType(json, "type", member.type);
-      json.field("offset", member.offset);
-      json.field("size", member.size);
-    });
-  });
-  writeList(json, "typedefs", description.typedefs, [&](const AbiTypedef& one) {
-    json.field("name", one.name);
-    writeType(json, "type", one.type);
-  });
-  writeList(json, "constants", description.constants, [&](const AbiConstant& constant) {
-    json.field("name", constant.name);
-    json.key("value");
-    constant.negative ? json.integer(static_cast<int64_t>(constant.value)) : json.unsignedInteger(constant.value);
-  });
-  writeList(json, "macros", description.macros, [&](const AbiMacro& macro) {
-    json.field("name", macro.name);
-    json.field("text", macro.text);
-  });
-  writeList(json, "functions", description.functions, [&](const AbiFunction& one) { writeFunction(json, one); });
+  json.field("sha256", checksumOf(contentText(description)));
   json.breakLine();
   json.endObject();
   text += '\n';
