@@ -211,6 +211,20 @@ class Intruders(Case):
                 self.assertEqual(result.returncode, 3, result.stdout)
                 self.assertIn("did not finish loading: the library ended the process (exit status 0)\n", result.stderr)
 
+    def test_a_function_that_the_symbol_map_leaves_out(self):
+        for name, rule in (("tent_cancel_task", "legacy"), ("tent_batch_fd", "v1")):
+            copy = self.copy(name, symbol_map=[(f"    {name};\n", "")])
+            library = copy.build_stub()
+            words = f"symbol {name}, declared by the header, is not exported"
+            for arguments in (["diff", BASELINE, library], [library, "--baseline", BASELINE]):
+                result = self.check(*arguments)
+                self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+                self.assertIn(words, result.stdout)
+            self.assertRegex(result.stdout, rf"(?m)^FAIL  symbols\.{rule} +not exported: {name}$")
+            result = self.check("dump", library)
+            self.assertEqual(result.returncode, 3)
+            self.assertIn(words, result.stderr)
+
 
 class Lies(Case):
     """A description is not taken for another library's."""

@@ -55,6 +55,10 @@ Report reportOf(std::vector<std::string> subject, const Judgement& judgement) {
 // What a description lacks, unless that was not asked for; "" nothing.
 std::string missingOf(const Description& description, const Options& options) {
   if (!description.constants_missing.empty()) return description.constants_missing;
+  for (const AbiFunction& function : description.functions) {
+    if (!lacksSymbol(description, function.name)) continue;
+    return fmt::format("symbol {}, declared by the header, is not exported", function.name);
+  }
   return options.without_types ? "" : description.types_missing;
 }
 
