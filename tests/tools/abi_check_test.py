@@ -382,6 +382,25 @@ class Output(Case):
             self.assertEqual(run_report.returncode, 0, run_report.stderr)
         valid(json.loads(self.check(LIBRARY, "--format", "json").stdout), "abi-report")
 
+    def test_a_refusal_is_a_report_too(self):
+        missing, cut = self.root / "missing.so", self.root / "cut.json"
+        cut.write_text(BASELINE.read_text().replace('"size":48', '"size":49', 1))
+        baseline = self.root / "baseline.json"
+        for arguments, words in (([missing], "missing.so cannot be read"), (["diff", BASELINE, missing], "missing.so"),
+                                 ([LIBRARY, "--baseline", cut], "/sha256: the content is not what the tool wrote"),
+                                 (["dump", missing, "--update-baseline", baseline], "missing.so cannot be read")):
+            document = json.loads(self.check(*arguments, "--format", "json").stdout)
+            valid(document, "abi-report")
+            self.assertEqual((document["answer"], document["summary"]["not_analysed"]), ("not analysed", 1))
+            self.assertIn(words, document["checks"][0]["reason"])
+            suite = ElementTree.fromstring(self.check(*arguments, "--format", "junit").stdout).find("testsuite")
+            self.assertEqual(suite.get("errors"), "1")
+            self.assertIn(words, suite.find("testcase/error").get("message"))
+            github = self.check(*arguments, "--format", "github")
+            self.assertEqual(github.returncode, 3)
+            self.assertRegex(github.stdout, r"(?m)^::error title=ABI%3A input::")
+        self.assertFalse(baseline.exists())
+
     def test_a_library_is_the_file_of_that_name_and_none_that_the_loader_finds(self):
         for arguments in (["dump", LIBRARY.name], [LIBRARY.name, "-q"], ["diff", BASELINE, LIBRARY.name]):
             result = self.check(*arguments, cwd=LIBRARY.parent, env=environment(LD_LIBRARY_PATH=""))

@@ -1,5 +1,6 @@
 #include "tent-abi-check/description_json.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <limits>
@@ -281,6 +282,15 @@ tl::expected<Description, Failure> readDescriptionFile(const std::string& path) 
   if (document) out = readDescription(*document, faults);
   if (!faults.hasErrors()) return out;
   printFaults(faults, true);
+  const auto& all = faults.faults();
+  const auto first =
+      std::find_if(all.begin(), all.end(), [](const Fault& one) { return one.severity == Severity::kError; });
+  if (document && first != all.end()) {
+    return tl::unexpected(
+        Failure{kExitInput,
+                fmt::format("{} is no description of a library that is whole: {}: {}", escapeForTerminal(faults.file()),
+                            escapeForTerminal(first->pointer), escapeForTerminal(first->message))});
+  }
   return tl::unexpected(Failure{kExitInput, fmt::format("{} is neither a shared library nor a description of one",
                                                         escapeForTerminal(faults.file()))});
 }

@@ -1,5 +1,6 @@
 // run: the behaviour matrix, the comparison with a baseline, and the clients of others.
 #include <cstdio>
+#include <utility>
 
 #include "common/exit_code.h"
 #include "common/interrupt.h"
@@ -63,15 +64,24 @@ int refuse(const Failure& failure) {
   return failure.exit_code;
 }
 
+int refuse(const Failure& failure, Report report, const Options& options, Output& output) {
+  const int exit_code = refuse(failure);
+  if (options.format == ReportFormat::kText) return exit_code;
+  report.interrupted = exit_code == kExitInterrupted;
+  report.checks = {{"input", Outcome::kFail, failure.sentence, 0, std::nullopt, false}};
+  output.buffer() += printReport(report, options.style());
+  return exit_code;
+}
+
 int runLibrary(const Options& options, Output& output) {
   if (!options.old_library.empty() && options.old_clients.empty() && options.new_clients.empty()) {
     return refuseCommandLine("tent-abi-check", "--old-library needs clients to run: --old-client, --new-client");
   }
-  auto inputs = readInputs(options);
-  if (!inputs) return refuse(inputs.error());
   Report report;
   report.command = "run";
   report.subject = {options.library};
+  auto inputs = readInputs(options);
+  if (!inputs) return refuse(inputs.error(), std::move(report), options, output);
   runBehaviour(inputs->library, {options.legacy_only, options.timeoutNs()}, report);
   if (inputs->judgement) {
     const std::vector<Check> checks = checksOf(*inputs->judgement);
