@@ -89,7 +89,9 @@ AnswerChannel::AnswerChannel() {
   const int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0) return;
   close(nothing);
-  const int answer = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kHighDescriptor);
+  int answer = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kHighDescriptor);
+  // Where fewer are allowed.
+  if (answer < 0) answer = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   if (answer >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) answer_ = answer;
 }
 
