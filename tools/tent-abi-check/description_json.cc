@@ -19,6 +19,8 @@ namespace tent::tool {
 namespace {
 
 constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+constexpr const char* kAnew =
+    "take the file from where it was released, or delete it and write it anew (dump LIB --update-baseline FILE)";
 
 // Strings that may be null.
 std::string readText(ObjectReader& object, std::string_view key) {
@@ -140,13 +142,15 @@ Description readDescription(const JsonValue& document, FaultList& faults) {
     return AbiMacro{readName(one), readName(one, "text")};
   });
   out.functions = readList<AbiFunction>(object, "functions", readFunction);
-  const std::string checksum = readName(object, "sha256");
+  const bool has_checksum = object.take("sha256") != nullptr;
+  const std::string checksum = has_checksum ? readName(object, "sha256") : "";
+  if (!has_checksum)
+    object.fault("sha256", fmt::format("there is no sha256: the file was edited, or is of an older tool; {}", kAnew));
   object.finish(UnknownKeys::kError);
   if (!faults.hasErrors()) checkWhole(out, object);
   if (!faults.hasErrors() && checksum != checksumOf(contentText(out))) {
     object.fault("sha256",
-                 "the content is not what the tool wrote: it was edited, merged or cut; take the file from where "
-                 "it was released, or delete it and write it anew (dump LIB --update-baseline FILE)");
+                 fmt::format("the content is not what the tool wrote: it was edited, merged or cut; {}", kAnew));
   }
   return out;
 }
@@ -172,7 +176,8 @@ tl::expected<Description, Failure> readDescriptionFile(const std::string& path) 
     return tl::unexpected(
         Failure{kExitInput,
                 fmt::format("{} is no description of a library that is whole: {}: {}", escapeForTerminal(faults.file()),
-                            escapeForTerminal(first->pointer), escapeForTerminal(first->message))});
+                            first->pointer.empty() ? "its document" : escapeForTerminal(first->pointer),
+                            escapeForTerminal(first->message))});
   }
   return tl::unexpected(Failure{kExitInput, fmt::format("{} is neither a shared library nor a description of one",
                                                         escapeForTerminal(faults.file()))});
