@@ -97,6 +97,28 @@ class Files(Case):
             result = self.check("dump", broken)
             self.assertIn(result.returncode, (0, 3), result.stderr)
 
+    def test_pipes_are_not_waited_for(self):
+        pipe = self.root / "pipe"
+        os.mkfifo(pipe)
+        for arguments in ([LIBRARY, "--baseline", pipe], ["diff", pipe, LIBRARY], ["diff", LIBRARY, pipe],
+                          ["dump", LIBRARY, "--update-baseline", pipe], ["layout", pipe]):
+            result = self.check(*arguments)
+            self.assertEqual(result.returncode, 3, arguments)
+            self.assertIn("is not a regular file", result.stderr)
+        result = self.check("dump", LIBRARY, "--debug-info-dir", pipe)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("is not a folder", result.stderr)
+
+    def test_loading_ends_with_the_timeout(self):
+        source = self.root / "hangs.c"
+        source.write_text(HANGS)
+        began = time.monotonic()
+        result = self.check("dump", self.copy().build_stub(options=[source]), "--timeout", "1",
+                            env=environment(MARK=str(self.root / "mark")))
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("did not finish loading: still running after 1 s\n", result.stderr)
+        self.assertLess(time.monotonic() - began, 15)
+
     def test_libraries_for_other_machines(self):
         source = self.root / "other.c"
         source.write_text("int tent_submit(void) { return 0; }\n")
@@ -159,6 +181,51 @@ class Files(Case):
         self.assertIn("tent_segment_name fails on a new engine", result.stdout)
 
 
+class Intruders(Case):
+    """What a library writes or ends in its process is not taken for what the tool has seen there."""
+
+    def intruder(self, text):
+        source = self.root / "intruder.c"
+        source.write_text("#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
+                          f"__attribute__((constructor)) static void act(void) {{ {text} }}\n")
+        return self.copy(str(len(list(self.root.iterdir())))).build_stub(options=[source])
+
+    def test_a_verdict_of_its_own(self):
+        library = self.intruder('for (int fd = 1; fd < 1024; ++fd) if (fd != 2) write(fd, "PASS\\tall fine\\n", 14); _exit(0);')
+        result = self.check(library)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertNotRegex(result.stdout, r"(?m)^PASS")
+        self.assertIn("the library ended the process (exit status 0)", result.stdout)
+
+    def test_what_it_prints_is_not_what_it_answers(self):
+        library = self.intruder('puts("schema 9 9 9\\nversion unknown\\nPASS\\tx"); fflush(stdout);')
+        document = json.loads(self.check("dump", library).stdout)
+        self.assertEqual((document["api_version"], document["request_schemas"]),
+                         (65536, [{"version": 1, "minimum_size": 48, "known_size": 88}]))
+
+    def test_one_that_ends_the_process_is_not_described(self):
+        for text in ("exit(0);", "_exit(0);"):
+            library = self.intruder(text)
+            for arguments in (["dump", library], ["diff", BASELINE, library], [library, "--baseline", BASELINE]):
+                result = self.check(*arguments)
+                self.assertEqual(result.returncode, 3, result.stdout)
+                self.assertIn("did not finish loading: the library ended the process (exit status 0)\n", result.stderr)
+
+    def test_a_function_that_the_symbol_map_leaves_out(self):
+        for name, rule in (("tent_cancel_task", "legacy"), ("tent_batch_fd", "v1")):
+            copy = self.copy(name, symbol_map=[(f"    {name};\n", "")])
+            library = copy.build_stub()
+            words = f"symbol {name}, declared by the header, is not exported"
+            for arguments in (["diff", BASELINE, library], [library, "--baseline", BASELINE]):
+                result = self.check(*arguments)
+                self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+                self.assertIn(words, result.stdout)
+            self.assertRegex(result.stdout, rf"(?m)^FAIL  symbols\.{rule} +not exported: {name}$")
+            result = self.check("dump", library)
+            self.assertEqual(result.returncode, 3)
+            self.assertIn(words, result.stderr)
+
+
 class Lies(Case):
     """A description is not taken for another library's."""
 
@@ -201,6 +268,34 @@ class Lies(Case):
         self.assert_refused(lambda data, at, start, text: struct.pack_into("=I", data, start + 12, 0), "is truncated")
         self.assert_refused(lambda data, at, start, text: data.__setitem__(text, ord("x")), "has a line that is none")
         self.assert_refused(lambda data, at, start, text: data.__setitem__(start + 7, ord("9")), "a version that this tool does not know")
+
+    def test_a_description_file_from_which_something_was_taken(self):
+        def emptied(key):
+            return lambda document: document.__setitem__(key, [])
+
+        def twice(key):
+            return lambda document: document[key].append(document[key][0])
+
+        changes = [(emptied(key), f"/{key}: ") for key in ("symbols", "structs", "typedefs", "constants", "macros", "functions",
+                                                           "request_schemas")]
+        changes += [(twice(key), "is there twice") for key in ("symbols", "structs", "typedefs", "constants", "macros",
+                                                               "functions", "request_schemas")]
+        changes += [(lambda document: document.__setitem__("api_version", None), "/api_version: tent_get_api_version is exported"),
+                    (lambda document: document["structs"].pop(), "/sha256: the content is not what the tool wrote"),
+                    (lambda document: document["structs"][0]["members"].pop(), "/sha256: "),
+                    (lambda document: document["constants"][3].__setitem__("value", 77), "/sha256: "),
+                    (lambda document: document.pop("sha256"), "there is no sha256: the file was edited, or is of an older tool; take")]
+        path = self.root / "changed.json"
+        for change, words in changes:
+            document = json.loads(BASELINE.read_text())
+            change(document)
+            path.write_text(json.dumps(document))
+            result = self.check("diff", path, LIBRARY)
+            self.assertEqual(result.returncode, 3, words + result.stdout)
+            self.assertIn(words, result.stderr)
+        # How it is indented is no change.
+        path.write_text(json.dumps(json.loads(BASELINE.read_text()), indent=2))
+        self.assertEqual(self.check("diff", path, LIBRARY, "-q").returncode, 0)
 
     def test_a_description_file_that_is_malformed_is_told_with_its_places(self):
         good = BASELINE.read_text()
@@ -253,6 +348,18 @@ class Output(Case):
         self.assertEqual(os.listdir(self.root / "copy").count("baseline.json.new"), 0)
         self.assertEqual(self.check("dump", LIBRARY, "--update-baseline", self.root / "no/where.json").returncode, 4)
 
+    def test_a_baseline_with_types_is_not_replaced_by_one_without(self):
+        path, stripped = self.root / "baseline.json", self.root / "stripped.so"
+        must("strip", "-o", stripped, LIBRARY)
+        self.assertEqual(self.check("dump", LIBRARY, "--update-baseline", path).returncode, 0)
+        kept = path.read_text()
+        result = self.check("dump", stripped, "--without-types", "--update-baseline", path)
+        self.assertEqual((result.returncode, path.read_text()), (3, kept))
+        self.assertIn("is left as it is: it has types and prototypes", result.stderr)
+        other = self.root / "other.json"
+        for _ in range(2):
+            self.assertEqual(self.check("dump", stripped, "--without-types", "--update-baseline", other).returncode, 0)
+
     def test_each_format_says_the_same(self):
         broken = self.copy(header=[("#define STATUS_TIMEOUT 5", "#define STATUS_TIMEOUT 55")]).build_stub()
         words = "constant STATUS_TIMEOUT was 5 and is 55"
@@ -275,6 +382,25 @@ class Output(Case):
             self.assertEqual(run_report.returncode, 0, run_report.stderr)
         valid(json.loads(self.check(LIBRARY, "--format", "json").stdout), "abi-report")
 
+    def test_a_refusal_is_a_report_too(self):
+        missing, cut = self.root / "missing.so", self.root / "cut.json"
+        cut.write_text(BASELINE.read_text().replace('"size":48', '"size":49', 1))
+        baseline = self.root / "baseline.json"
+        for arguments, words in (([missing], "missing.so cannot be read"), (["diff", BASELINE, missing], "missing.so"),
+                                 ([LIBRARY, "--baseline", cut], "/sha256: the content is not what the tool wrote"),
+                                 (["dump", missing, "--update-baseline", baseline], "missing.so cannot be read")):
+            document = json.loads(self.check(*arguments, "--format", "json").stdout)
+            valid(document, "abi-report")
+            self.assertEqual((document["answer"], document["summary"]["not_analysed"]), ("not analysed", 1))
+            self.assertIn(words, document["checks"][0]["reason"])
+            suite = ElementTree.fromstring(self.check(*arguments, "--format", "junit").stdout).find("testsuite")
+            self.assertEqual(suite.get("errors"), "1")
+            self.assertIn(words, suite.find("testcase/error").get("message"))
+            github = self.check(*arguments, "--format", "github")
+            self.assertEqual(github.returncode, 3)
+            self.assertRegex(github.stdout, r"(?m)^::error title=ABI%3A input::")
+        self.assertFalse(baseline.exists())
+
     def test_a_library_is_the_file_of_that_name_and_none_that_the_loader_finds(self):
         for arguments in (["dump", LIBRARY.name], [LIBRARY.name, "-q"], ["diff", BASELINE, LIBRARY.name]):
             result = self.check(*arguments, cwd=LIBRARY.parent, env=environment(LD_LIBRARY_PATH=""))
@@ -293,10 +419,28 @@ class Output(Case):
         for arguments in ([], ["diff", LIBRARY], ["--format", "yaml", LIBRARY], [LIBRARY, "--timeout", "0"],
                           [LIBRARY, "--old-library", LIBRARY], ["dump", LIBRARY, "--format", "junit"]):
             self.assertEqual(self.check(*arguments).returncode, 2, arguments)
+        self.assertIn("LIB", self.check().stderr)
         version = self.check("--version")
         self.assertIn("abidw: ", version.stdout)
         self.assertIn("libelf", version.stdout)
         self.assertEqual(self.check("--help").returncode, 0)
+
+    def test_an_option_that_is_empty_is_not_one_that_was_left_out(self):
+        for option in ("--baseline", "--old-library", "--old-client", "--new-client", "--debug-info-dir"):
+            for arguments in ([LIBRARY, option, ""], [LIBRARY, option + "="], [option + "=", LIBRARY]):
+                result = self.check(*arguments)
+                self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+                self.assertIn(f"{option}: it is empty", result.stderr)
+        result = self.check("dump", LIBRARY, "--update-baseline", "")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--update-baseline: it is empty", result.stderr)
+        self.assertEqual((result.stdout, self.check("layout", "").returncode), ("", 2))
+
+    def test_a_timeout_is_a_number_of_seconds(self):
+        for text in ("nan", "inf", "-inf", "1e9", "0", "5s", ""):
+            result = self.check(LIBRARY, f"--timeout={text}")
+            self.assertEqual(result.returncode, 2, text)
+            self.assertIn("is not a number of seconds from 0.1 to 3600", result.stderr)
 
     def test_an_interruption_ends_the_child_and_says_what_was_done(self):
         source = self.root / "hangs.c"
@@ -374,6 +518,30 @@ class Clients(Case):
         result = self.check(LIBRARY, "--old-library", other, "--old-client", failing, "-q")
         self.assertEqual(result.returncode, 1)
         self.assertIn("does not run with libtent.so.2: it needs libtent.so.1", result.stdout)
+
+    def test_a_client_that_uses_another_library_or_none(self):
+        result = self.check(LIBRARY, "--old-client", "/bin/true", "-q")
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn("does not load libtent.so.1", result.stdout)
+        # Through a library of its own that is pinned to another libtent.
+        other = self.root / "other"
+        other.mkdir()
+        shutil.copy(LIBRARY, other / "libtent.so.1")
+        wrapper, program, client = self.root / "wrapper.c", self.root / "program.c", self.root / "client"
+        wrapper.write_text("int tent_available(void*);\nint wrapped(void) { return tent_available(0); }\n")
+        program.write_text("int wrapped(void);\nint main(void) { wrapped(); return 0; }\n")
+        must("cc", "-shared", "-fPIC", wrapper, other / "libtent.so.1", f"-Wl,-rpath,{other},--disable-new-dtags", "-o",
+             other / "libwrapper.so")
+        must("cc", program, other / "libwrapper.so", "-o", client, f"-Wl,-rpath-link,{other}")
+        result = self.check(LIBRARY, "--old-client", client, "-q")
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn(f"takes another library: {other}/libtent.so.1", result.stdout)
+
+    def test_clients_need_a_temporary_folder(self):
+        client = self.client("old_client.c", LEGACY_INCLUDE, LIBRARY)
+        result = self.check(LIBRARY, "--old-client", client, cwd=self.root, env=environment(TMPDIR="/nowhere"))
+        self.assertEqual((result.returncode, result.stdout), (4, ""))
+        self.assertIn("clients need a temporary folder, and /nowhere is none", result.stderr)
 
 
 if __name__ == "__main__":

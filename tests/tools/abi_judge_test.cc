@@ -55,6 +55,14 @@ TEST_CASE("a library is compatible with itself, and every group was compared") {
   CHECK(exitCodeOf(report) == 0);
 }
 
+TEST_CASE("a function that is declared and exported by neither library") {
+  Description now = library();
+  now.functions.push_back({"tent_c", false, "int (void)", {}, {}});
+  CHECK(rules(library(), now) == Rules{"symbol_not_exported"});
+  now.functions.back().is_inline = true;
+  CHECK(rules(library(), now).empty());
+}
+
 TEST_CASE("what begins with struct_size may grow at its end, and nothing else may") {
   Description now = library();
   now.structs[1].members.push_back(member("span", "uint64_t", "u64", 16, 8));

@@ -16,7 +16,7 @@ constexpr const char* kProgram = "abidw";
 ChildCall callOf(std::vector<std::string> words) {
   words.insert(words.begin(), kProgram);
   // Nothing is asked of the network, and messages are in one language.
-  return {std::move(words), {{"DEBUGINFOD_URLS", ""}, {"LC_ALL", "C"}}, kTimeoutNs};
+  return {std::move(words), {{"DEBUGINFOD_URLS", ""}, {"LC_ALL", "C"}}, kTimeoutNs, ""};
 }
 
 }  // namespace
@@ -31,8 +31,9 @@ tl::expected<HeaderTypes, AnalysisFailure> analyseTypes(const std::string& libra
     return tl::unexpected(AnalysisFailure{true, fmt::format("{} {}{}", kProgram, describe(end, kTimeoutNs), help)});
   }
   if (!end.exitedWith(0)) {
-    return tl::unexpected(AnalysisFailure{false, fmt::format("{} of {}: {}: {}", kProgram, escapeForTerminal(library),
-                                                             describe(end, kTimeoutNs), lastLine(end.errors))});
+    const std::string why = withReason(describe(end, kTimeoutNs), lastLine(end.errors));
+    return tl::unexpected(
+        AnalysisFailure{false, fmt::format("{} of {}: {}", kProgram, escapeForTerminal(library), why)});
   }
   auto types = readAbiXml(end.output);
   if (types) return *std::move(types);

@@ -60,16 +60,14 @@ struct Prepared {
   std::vector<char*> environment;
 };
 
-[[noreturn]] void become(Prepared& prepared, int output, int errors, int failure, pid_t parent) {
+[[noreturn]] void become(Prepared& prepared, int input, int output, int errors, int failure, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
-  // Not a terminal's: a program that asks would wait for ever.
-  const int nothing = open("/dev/null", O_RDONLY);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   std::signal(SIGPIPE, SIG_DFL);
-  if (dup2(nothing, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 && dup2(errors, STDERR_FILENO) >= 0) {
+  if (dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 && dup2(errors, STDERR_FILENO) >= 0) {
     execvpe(prepared.arguments[0], prepared.arguments.data(), prepared.environment.data());
   }
   const int error = errno;
@@ -123,24 +121,33 @@ void follow(int child, uint64_t until_ns, Fd& output, Fd& errors, ChildEnd& end)
 
 ChildEnd runChild(const ChildCall& call) {
   ChildEnd end;
+  Pipe input;
   Pipe output;
   Pipe errors;
   Pipe failure;
-  if (!output.open() || !errors.open() || !failure.open()) {
+  if (!input.open() || !output.open() || !errors.open() || !failure.open()) {
     end.number = errno;
     return end;
   }
+  // Not a terminal's: a program that asks would wait for ever. It is less than a pipe holds, and nobody reads it yet.
+  if (write(input.write_end.get(), call.input.data(), call.input.size()) != static_cast<ssize_t>(call.input.size())) {
+    end.number = errno;
+    return end;
+  }
+  input.write_end.reset();
   Prepared prepared(call);
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0) {
-    become(prepared, output.write_end.get(), errors.write_end.get(), failure.write_end.get(), parent);
+    become(prepared, input.read_end.get(), output.write_end.get(), errors.write_end.get(), failure.write_end.get(),
+           parent);
   }
   if (pid < 0) {
     end.number = errno;
     return end;
   }
   setpgid(pid, pid);  // here too: whoever comes first
+  input.read_end.reset();
   for (Pipe* pipe : {&output, &errors, &failure}) pipe->write_end.reset();
   // By its number: the header of glibc 2.36 declares the function for C alone.
   const Fd child(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
@@ -174,6 +181,11 @@ std::string describe(const ChildEnd& end, uint64_t timeout_ns) {
     case ChildEnd::How::kNotStarted: break;
   }
   return "cannot be started: " + std::generic_category().message(end.number);
+}
+
+std::string withReason(std::string what, const std::string& why) {
+  if (!why.empty()) what += ": " + why;
+  return what;
 }
 
 std::string lastLine(const std::string& text) {

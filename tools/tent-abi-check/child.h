@@ -15,6 +15,7 @@ struct ChildCall {
   std::vector<std::string> words;  // the first is the program: a path, or a name to look for in PATH
   std::vector<std::pair<std::string, std::string>> environment;  // over this process's
   uint64_t timeout_ns = 0;
+  std::string input;  // a few bytes for its standard input; "": it is empty
 };
 
 struct ChildEnd {
@@ -33,6 +34,9 @@ ChildEnd runChild(const ChildCall& call);
 
 // "killed by signal 11 (Segmentation fault)", "still running after 20 s", "exit status 3", "cannot be started: ...".
 std::string describe(const ChildEnd& end, uint64_t timeout_ns);
+
+// "what: why"; `what` alone where nothing tells why.
+std::string withReason(std::string what, const std::string& why);
 
 // The last line of a text that is not empty, shortened and safe for a terminal.
 std::string lastLine(const std::string& text);

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <system_error>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "tent-abi-check/child.h"
@@ -16,14 +18,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder in which a library lies by its soname, and by nothing else; gone with this.
+// What the environment has for temporary files.
+fs::path temporaryFolder() {
+  const char* const given = std::getenv("TMPDIR");
+  return given == nullptr || *given == '\0' ? "/tmp" : given;
+}
+
+// A folder in which a library lies by its soname, and by nothing else, and one beside it for the loader's record of
+// what it has loaded; gone with this.
 class LibraryFolder {
  public:
   explicit LibraryFolder(const ElfFile& library) {
     std::error_code error;
-    std::string path = (fs::temp_directory_path(error) / "tent-abi-check-XXXXXX").string();
-    if (mkdtemp(path.data()) == nullptr) return;
-    path_ = path;
+    std::string root = (temporaryFolder() / "tent-abi-check-XXXXXX").string();
+    if (mkdtemp(root.data()) == nullptr) return;
+    root_ = root;
+    path_ = root_ + "/library";
+    fs::create_directory(path_, error);
+    fs::create_directory(root_ + "/record", error);
     const fs::path file = fs::absolute(library.path, error);
     const std::string name = library.soname.empty() ? file.filename().string() : library.soname;
     fs::create_symlink(file, fs::path(path_) / fs::path(name).filename(), error);
@@ -33,14 +45,31 @@ class LibraryFolder {
   LibraryFolder& operator=(const LibraryFolder&) = delete;
   ~LibraryFolder() { remove(); }
   const std::string& path() const { return path_; }  // "" it could not be made
+  // The loader writes a file for each process, named after this.
+  std::string record() const { return root_ + "/record/of"; }
+
+  // The libraries that were loaded, by whatever way: linked, needed by another library, or opened by name.
+  std::vector<std::string> loaded() const {
+    constexpr std::string_view kMark = "calling init: ";
+    std::vector<std::string> out;
+    std::error_code error;
+    for (const fs::directory_entry& one : fs::directory_iterator(root_ + "/record", error)) {
+      std::ifstream lines(one.path());
+      for (std::string line; std::getline(lines, line);) {
+        if (const size_t at = line.find(kMark); at != std::string::npos) out.push_back(line.substr(at + kMark.size()));
+      }
+    }
+    return out;
+  }
 
  private:
   void remove() {
     std::error_code error;
-    if (!path_.empty()) fs::remove_all(path_, error);
+    if (!root_.empty()) fs::remove_all(root_, error);
     path_.clear();
   }
 
+  std::string root_;
   std::string path_;
 };
 
@@ -64,6 +93,21 @@ std::string wrongLibrary(const ElfFile& client, const ChildCall& call, const std
   return "";
 }
 
+// Whether a client that has ended well has used the library, and no other of that name; "" it has. By the loader's own
+// record: what the client's file needs tells neither what it opens by name nor what another library brings.
+std::string notUsed(const std::vector<std::string>& loaded, const ElfFile& library) {
+  bool used = false;
+  for (const std::string& path : loaded) {
+    std::error_code error;
+    if (fs::equivalent(path, library.path, error)) {
+      used = true;
+    } else if (fs::path(path).filename().string().starts_with("libtent.so")) {
+      return fmt::format("takes another library: {}; link it, and what it needs, without -rpath", path);
+    }
+  }
+  return used ? "" : fmt::format("does not load {}", library.soname.empty() ? "the library" : library.soname);
+}
+
 // How the loader says that a library lacks what a program was linked with.
 bool isRefusedByLoader(const ChildEnd& end) {
   return end.how == ChildEnd::How::kExited && end.number != 0 &&
@@ -73,8 +117,9 @@ bool isRefusedByLoader(const ChildEnd& end) {
 
 MatrixCell runClient(const ClientProgram& client, const ClientLibrary& with, uint64_t timeout_ns, bool& interrupted) {
   const LibraryFolder folder(with.library);
-  if (folder.path().empty()) return {Outcome::kFail, "no temporary folder can be made"};
-  ChildCall call{{loadablePath(client.program)}, {{"LD_LIBRARY_PATH", folder.path()}}, timeout_ns};
+  if (folder.path().empty())
+    return {Outcome::kFail, "no temporary folder can be made in " + temporaryFolder().string()};
+  ChildCall call{{loadablePath(client.program)}, {{"LD_LIBRARY_PATH", folder.path()}}, timeout_ns, ""};
   if (const std::string runtimes = sanitizerRuntimes(with.library); !runtimes.empty()) {
     call.environment.emplace_back("LD_PRELOAD", runtimes);
   }
@@ -82,9 +127,13 @@ MatrixCell runClient(const ClientProgram& client, const ClientLibrary& with, uin
     return {Outcome::kFail,
             fmt::format("does not run with {}: {}", with.library.soname.empty() ? "it" : with.library.soname, wrong)};
   }
+  call.environment.insert(call.environment.end(), {{"LD_DEBUG", "libs"}, {"LD_DEBUG_OUTPUT", folder.record()}});
   const ChildEnd end = runChild(call);
   interrupted = end.how == ChildEnd::How::kInterrupted;
   if (end.exitedWith(0)) {
+    if (std::string wrong = notUsed(folder.loaded(), with.library); !wrong.empty()) {
+      return {Outcome::kFail, std::move(wrong)};
+    }
     const std::string said = lastLine(end.output);
     return {Outcome::kPass, said.empty() ? "runs" : said};
   }
@@ -96,7 +145,7 @@ MatrixCell runClient(const ClientProgram& client, const ClientLibrary& with, uin
     const bool as_it_must = !client.is_old && with.is_old;
     return {as_it_must ? Outcome::kWarn : Outcome::kFail, "is not started: " + why};
   }
-  return {Outcome::kFail, describe(end, timeout_ns) + (why.empty() ? "" : ": " + why)};
+  return {Outcome::kFail, withReason(describe(end, timeout_ns), why)};
 }
 
 std::string titleOf(const ClientProgram& client) {
@@ -108,6 +157,14 @@ std::string titleOf(const ClientLibrary& with) {
 }
 
 }  // namespace
+
+std::string temporaryFault() {
+  std::error_code error;
+  const fs::path folder = temporaryFolder();
+  if (fs::is_directory(folder, error) && access(folder.c_str(), W_OK | X_OK) == 0) return "";
+  return fmt::format("clients need a temporary folder, and {} is none that can be written: set TMPDIR",
+                     escapeForTerminal(folder.string()));
+}
 
 void runClients(const std::vector<ClientProgram>& clients, const std::vector<ClientLibrary>& libraries,
                 uint64_t timeout_ns, Report& report) {

@@ -22,8 +22,12 @@ struct ClientLibrary {
   bool is_old = false;
 };
 
-// Runs each with each; adds the table and a check for each cell. A client must end with status 0. Only a new client
-// that the loader refuses to start with an old library has done what it must: that is a warning.
+// Why there is no place for temporary files, which clients need; "" there is one.
+std::string temporaryFault();
+
+// Runs each with each; adds the table and a check for each cell. A client must end with status 0 and have loaded the
+// library. Only a new client that the loader refuses to start with an old library has done what it must: that is a
+// warning.
 void runClients(const std::vector<ClientProgram>& clients, const std::vector<ClientLibrary>& libraries,
                 uint64_t timeout_ns, Report& report);
 

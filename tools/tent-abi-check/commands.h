@@ -15,4 +15,7 @@ int printLayout(const Options& options, Output& output);
 // Prints why a command ends early. Returns its exit code, or that of an interruption where there was one.
 int refuse(const Failure& failure);
 
+// The same, and as a report where one for programs was asked for: a CI shows that, and not what went to standard error.
+int refuse(const Failure& failure, Report report, const Options& options, Output& output);
+
 }  // namespace tent::tool

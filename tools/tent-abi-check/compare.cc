@@ -44,7 +44,7 @@ std::string writeFile(const std::string& path, std::string_view text) {
   return error.message();
 }
 
-Report reportOf(std::vector<std::string> subject, const Judgement& judgement) {
+Report reportOf(std::vector<std::string> subject, const Judgement& judgement = {}) {
   Report report;
   report.command = "diff";
   report.subject = std::move(subject);
@@ -55,15 +55,28 @@ Report reportOf(std::vector<std::string> subject, const Judgement& judgement) {
 // What a description lacks, unless that was not asked for; "" nothing.
 std::string missingOf(const Description& description, const Options& options) {
   if (!description.constants_missing.empty()) return description.constants_missing;
+  for (const AbiFunction& function : description.functions) {
+    if (!lacksSymbol(description, function.name)) continue;
+    return fmt::format("symbol {}, declared by the header, is not exported", function.name);
+  }
   return options.without_types ? "" : description.types_missing;
 }
 
 int updateBaseline(const Options& options, const Description& now, Output& output) {
   const std::string& path = options.update_baseline;
+  const auto refused = [&](const Failure& failure) {
+    return refuse(failure, reportOf({path, options.library}), options, output);
+  };
   std::error_code error;
   if (fs::exists(path, error)) {
     const auto was = readDescriptionFile(path);
-    if (!was) return refuse(was.error());
+    if (!was) return refused(was.error());
+    if (was->types_missing.empty() && !now.types_missing.empty()) {
+      return refuse(
+          {kExitInput, fmt::format("{} is left as it is: it has types and prototypes, and of {} there are none "
+                                   "({}); give its debug information, or another FILE",
+                                   escapeForTerminal(path), escapeForTerminal(options.library), now.types_missing)});
+    }
     output.buffer() +=
         printReport(reportOf({path, options.library}, judge(*was, now, {options.without_types})), options.style());
   }
@@ -79,14 +92,19 @@ int dumpLibrary(const Options& options, Output& output) {
   if (for_reports && options.update_baseline.empty()) {
     return refuseCommandLine("tent-abi-check", "dump prints JSON, or text with --format text");
   }
+  // What is printed without --update-baseline is a description and no report.
+  const auto refused = [&](const Failure& failure) {
+    if (options.update_baseline.empty()) return refuse(failure);
+    return refuse(failure, reportOf({options.update_baseline, options.library}), options, output);
+  };
   const auto library = openLibrary(options.library);
-  if (!library) return refuse(library.error());
-  const auto description = describeLibrary(*library, options.debug_folder);
-  if (!description) return refuse(description.error());
+  if (!library) return refused(library.error());
+  const auto description = describeLibrary(*library, options.analysis());
+  if (!description) return refused(description.error());
   const std::string missing = missingOf(*description, options);
   if (!options.update_baseline.empty()) {
     if (missing.empty()) return updateBaseline(options, *description, output);
-    return refuse(
+    return refused(
         {kExitInput, fmt::format("{} is left as it is: {}", escapeForTerminal(options.update_baseline), missing)});
   }
   const bool text = options.format_given && options.format == ReportFormat::kText;
@@ -98,10 +116,13 @@ int dumpLibrary(const Options& options, Output& output) {
 }
 
 int diffLibraries(const Options& options, Output& output) {
-  const auto was = loadDescription(options.old_path, options.debug_folder);
-  if (!was) return refuse(was.error());
-  const auto now = loadDescription(options.new_path, options.debug_folder);
-  if (!now) return refuse(now.error());
+  const auto refused = [&](const Failure& failure) {
+    return refuse(failure, reportOf({options.old_path, options.new_path}), options, output);
+  };
+  const auto was = loadDescription(options.old_path, options.analysis());
+  if (!was) return refused(was.error());
+  const auto now = loadDescription(options.new_path, options.analysis());
+  if (!now) return refused(now.error());
   const Report report = reportOf({options.old_path, options.new_path}, judge(*was, *now, {options.without_types}));
   output.buffer() += printReport(report, options.style());
   return exitCodeOf(report);

@@ -1,8 +1,9 @@
 #include "tent-abi-check/describe.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <filesystem>
 #include <sstream>
+#include <system_error>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -11,16 +12,16 @@
 #include "base/text.h"
 #include "common/exit_code.h"
 #include "tent-abi-check/abigail.h"
+#include "tent-abi-check/answer.h"
 #include "tent-abi-check/carried.h"
-#include "tent-abi-check/child.h"
 #include "tent-abi-check/description_json.h"
 #include "tent/transfer_engine.h"
 
 namespace tent::tool {
 namespace {
 
-constexpr uint64_t kProbeTimeoutNs = 20'000'000'000;
 constexpr uint32_t kMostSchemas = 16;
+constexpr std::string_view kNotLoaded = "not loaded: ";
 
 tl::unexpected<Failure> wrongInput(std::string sentence) {
   return tl::unexpected(Failure{kExitInput, std::move(sentence)});
@@ -68,12 +69,12 @@ std::string mergeStructs(Description& into, const HeaderTypes& types) {
 
 std::string mergeFunctions(Description& into, const HeaderTypes& types) {
   for (AbiFunction& carried : into.functions) {
+    // What is missing there is judged (judge_symbols.cc); the debug information then has no prototype of it either.
+    if (!carried.is_inline && findNamed(into.symbols, carried.name) == nullptr) continue;
     const AbiFunction* seen = findNamed(types.functions, carried.name);
     if (seen == nullptr) return fmt::format("the debug information has no prototype of {}", carried.name);
     carried.result = seen->result;
     carried.parameters = seen->parameters;
-    const bool exported = findNamed(into.symbols, carried.name) != nullptr;
-    if (!exported && !carried.is_inline) return fmt::format("it declares {}, which is not exported", carried.name);
   }
   return "";
 }
@@ -86,16 +87,12 @@ void takeTypes(Description& into, HeaderTypes types) {
   }
 }
 
-std::string probe(const ElfFile& library, Description& into) {
-  ChildCall call{{ownProgram(), kProbeCommand, loadablePath(library)}, {}, kProbeTimeoutNs};
-  if (const std::string runtimes = sanitizerRuntimes(library); !runtimes.empty()) {
-    call.environment.emplace_back("LD_PRELOAD", runtimes);
-  }
-  const ChildEnd end = runChild(call);
-  if (!end.exitedWith(kExitOk)) {
-    return fmt::format("cannot be loaded: {}: {}", describe(end, kProbeTimeoutNs), lastLine(end.errors));
-  }
-  std::istringstream lines(end.output);
+std::string probe(const ElfFile& library, uint64_t timeout_ns, Description& into) {
+  const Answer answer = ask({kProbeCommand, loadablePath(library)}, library, timeout_ns);
+  if (!answer.text) return "did not finish loading: " + describe(answer, timeout_ns);
+  // A library that ends badly is a matter of the behaviour checks; what it has answered stands.
+  if (answer.text->starts_with(kNotLoaded)) return "cannot be loaded: " + answer.text->substr(kNotLoaded.size());
+  std::istringstream lines(*answer.text);
   std::string word;
   while (lines >> word) {
     if (word == "version") lines >> into.api_version.emplace();
@@ -126,10 +123,14 @@ tl::expected<ElfFile, Failure> openLibrary(const std::string& path) {
   return *std::move(library);
 }
 
-tl::expected<Description, Failure> describeLibrary(const ElfFile& library, const std::string& debug_folder) {
+tl::expected<Description, Failure> describeLibrary(const ElfFile& library, const Analysis& analysis) {
   const auto wrong = [&](const std::string& what) {
     return wrongInput(fmt::format("{}: {}", escapeForTerminal(library.path), what));
   };
+  std::error_code error;
+  if (!analysis.debug_folder.empty() && !std::filesystem::is_directory(analysis.debug_folder, error)) {
+    return wrongInput(fmt::format("--debug-info-dir {} is not a folder", escapeForTerminal(analysis.debug_folder)));
+  }
   Description out;
   out.soname = library.soname;
   out.architecture = library.architecture;
@@ -142,7 +143,7 @@ tl::expected<Description, Failure> describeLibrary(const ElfFile& library, const
     return wrong(fault);
   }
 
-  auto types = analyseTypes(library.path, debug_folder);
+  auto types = analyseTypes(library.path, analysis.debug_folder);
   if (!types)
     return tl::unexpected(Failure{types.error().environment ? kExitEnvironment : kExitInput, types.error().sentence});
   out.typedefs = types->typedefs;
@@ -158,33 +159,35 @@ tl::expected<Description, Failure> describeLibrary(const ElfFile& library, const
     if (fault.empty()) fault = mergeFunctions(out, *types);
     if (!fault.empty()) return wrong(contradiction(fault));
   }
-  if (const std::string fault = probe(library, out); !fault.empty()) return wrong(fault);
+  if (const std::string fault = probe(library, analysis.timeout_ns, out); !fault.empty()) return wrong(fault);
   return out;
 }
 
-tl::expected<Description, Failure> loadDescription(const std::string& path, const std::string& debug_folder) {
+tl::expected<Description, Failure> loadDescription(const std::string& path, const Analysis& analysis) {
   if (!looksLikeElf(path)) return readDescriptionFile(path);
   const auto library = openLibrary(path);
   if (!library) return tl::unexpected(library.error());
-  return describeLibrary(*library, debug_folder);
+  return describeLibrary(*library, analysis);
 }
 
 int probeLibrary(const std::string& path) {
+  const AnswerChannel channel;
+  if (!channel) return kExitEnvironment;
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    std::fprintf(stderr, "%s\n", dlerror());
-    return kExitNo;
+    return channel.say(std::string(kNotLoaded) + lastLine(dlerror()));
   }
   const auto version = reinterpret_cast<decltype(&tent_get_api_version)>(dlsym(library, "tent_get_api_version"));
   const auto info =
       reinterpret_cast<decltype(&tent_get_request_schema_info)>(dlsym(library, "tent_get_request_schema_info"));
-  if (version != nullptr) std::printf("version %u\n", version());
+  std::string text;
+  if (version != nullptr) text += fmt::format("version {}\n", version());
   for (uint32_t schema = 1; info != nullptr && schema <= kMostSchemas; ++schema) {
     size_t minimum = 0;
     size_t known = 0;
-    if (info(schema, &minimum, &known) == TENT_OK) std::printf("schema %u %zu %zu\n", schema, minimum, known);
+    if (info(schema, &minimum, &known) == TENT_OK) text += fmt::format("schema {} {} {}\n", schema, minimum, known);
   }
-  return std::fflush(stdout) == 0 ? kExitOk : kExitEnvironment;
+  return channel.say(text);
 }
 
 }  // namespace tent::tool

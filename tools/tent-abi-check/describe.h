@@ -4,6 +4,7 @@
 // Thread safety: none; it runs children.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <tl/expected.hpp>
@@ -21,11 +22,15 @@ struct Failure {
 // A library that this process could load and that has functions of the API.
 tl::expected<ElfFile, Failure> openLibrary(const std::string& path);
 
-// `debug_folder`: as analyseTypes.
-tl::expected<Description, Failure> describeLibrary(const ElfFile& library, const std::string& debug_folder);
+struct Analysis {
+  std::string debug_folder;  // as analyseTypes
+  uint64_t timeout_ns = 0;   // of loading the library
+};
+
+tl::expected<Description, Failure> describeLibrary(const ElfFile& library, const Analysis& analysis);
 
 // A library or a description, whichever the file is; faults of a description are printed.
-tl::expected<Description, Failure> loadDescription(const std::string& path, const std::string& debug_folder);
+tl::expected<Description, Failure> loadDescription(const std::string& path, const Analysis& analysis);
 
 // The hidden command that describeLibrary runs as a child: loads the library and prints what it answers.
 inline constexpr const char* kProbeCommand = "--probe-library";

@@ -2,6 +2,11 @@
 
 namespace tent::tool {
 
+bool lacksSymbol(const Description& description, std::string_view name) {
+  const AbiFunction* declared = findNamed(description.functions, name);
+  return declared != nullptr && !declared->is_inline && findNamed(description.symbols, name) == nullptr;
+}
+
 std::string valueText(const AbiConstant& constant) {
   return constant.negative ? std::to_string(static_cast<int64_t>(constant.value)) : std::to_string(constant.value);
 }

@@ -111,6 +111,9 @@ const T* findNamed(const std::vector<T>& all, std::string_view name) {
   return nullptr;
 }
 
+// Whether a symbol of that name must be there by what the header declares, and is not.
+bool lacksSymbol(const Description& description, std::string_view name);
+
 // "-4", "18446744073709551615".
 std::string valueText(const AbiConstant& constant);
 // As declared, or else as analysed: "int (tent_engine_t, size_t)".

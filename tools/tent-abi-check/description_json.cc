@@ -1,62 +1,26 @@
 #include "tent-abi-check/description_json.h"
 
+#include <algorithm>
 #include <array>
+#include <filesystem>
 #include <limits>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "common/build_info.h"
 #include "common/exit_code.h"
 #include "common/load.h"
 #include "config/fields.h"
 #include "config/value_fields.h"
-#include "report/json_writer.h"
+#include "tent-abi-check/description_whole.h"
 
 namespace tent::tool {
 namespace {
 
 constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
-
-void orNull(JsonWriter& json, std::string_view key, const std::string& text) {
-  text.empty() ? json.nullField(key) : json.field(key, text);
-}
-
-void writeType(JsonWriter& json, std::string_view key, const AbiType& type) {
-  json.field(key, type.name);
-  orNull(json, std::string(key) + "_resolved", type.resolved);
-}
-
-template <typename T, typename Write>
-void writeList(JsonWriter& json, std::string_view key, const std::vector<T>& all, Write write) {
-  json.breakLine();
-  json.key(key);
-  json.beginArray();
-  for (const T& one : all) {
-    json.breakLine();
-    json.beginObject();
-    write(one);
-    json.endObject();
-  }
-  json.endArray();
-}
-
-void writeFunction(JsonWriter& json, const AbiFunction& function) {
-  json.field("name", function.name);
-  json.key("inline"), json.boolean(function.is_inline);
-  orNull(json, "declared", function.declared);
-  writeType(json, "returns", function.result);
-  json.key("parameters");
-  json.beginArray();
-  for (const AbiType& parameter : function.parameters) {
-    json.beginObject();
-    writeType(json, "type", parameter);
-    json.endObject();
-  }
-  json.endArray();
-}
-
-// ---- reading
+constexpr const char* kAnew =
+    "take the file from where it was released, or delete it and write it anew (dump LIB --update-baseline FILE)";
 
 // Strings that may be null.
 std::string readText(ObjectReader& object, std::string_view key) {
@@ -178,83 +142,43 @@ Description readDescription(const JsonValue& document, FaultList& faults) {
     return AbiMacro{readName(one), readName(one, "text")};
   });
   out.functions = readList<AbiFunction>(object, "functions", readFunction);
+  const bool has_checksum = object.take("sha256") != nullptr;
+  const std::string checksum = has_checksum ? readName(object, "sha256") : "";
+  if (!has_checksum)
+    object.fault("sha256", fmt::format("there is no sha256: the file was edited, or is of an older tool; {}", kAnew));
   object.finish(UnknownKeys::kError);
-  // A description of nothing would be compatible with everything.
-  if (out.symbols.empty() && !faults.hasErrors()) object.fault("symbols", "a library of this API exports some");
-  if (out.types_missing.empty() && out.structs.empty() && !faults.hasErrors()) {
-    object.fault("structs", "there are none, and types_missing does not say why");
+  if (!faults.hasErrors()) checkWhole(out, object);
+  if (!faults.hasErrors() && checksum != checksumOf(contentText(out))) {
+    object.fault("sha256",
+                 fmt::format("the content is not what the tool wrote: it was edited, merged or cut; {}", kAnew));
   }
   return out;
 }
 
 }  // namespace
 
-std::string descriptionText(const Description& description) {
-  std::string text;
-  JsonWriter json(text);
-  json.beginObject();
-  json.field("schema_version", uint64_t{1});
-  json.field("tool", "tent-abi-check");
-  json.field("version", kVersion);
-  json.breakLine();
-  orNull(json, "soname", description.soname);
-  json.field("architecture", description.architecture);
-  orNull(json, "build_id", description.build_id);
-  json.breakLine();
-  orNull(json, "types_missing", description.types_missing);
-  orNull(json, "constants_missing", description.constants_missing);
-  json.breakLine();
-  description.api_version ? json.field("api_version", uint64_t{*description.api_version})
-                          : json.nullField("api_version");
-  writeList(json, "request_schemas", description.schemas, [&](const AbiSchema& schema) {
-    json.field("version", uint64_t{schema.version});
-    json.field("minimum_size", schema.minimum_size);
-    json.field("known_size", schema.known_size);
-  });
-  writeList(json, "symbols", description.symbols, [&](const AbiSymbol& symbol) {
-    json.field("name", symbol.name);
-    orNull(json, "version", symbol.version);
-    json.key("default"), json.boolean(symbol.by_default);
-    json.field("kind", symbol.kind);
-  });
-  writeList(json, "structs", description.structs, [&](const AbiStruct& one) {
-    json.field("name", one.name);
-    json.field("size", one.size);
-    json.field("alignment", one.alignment);
-    writeList(json, "members", one.members, [&](const AbiMember& member) {
-      json.field("name", member.name);
-      writeType(json, "type", member.type);
-      json.field("offset", member.offset);
-      json.field("size", member.size);
-    });
-  });
-  writeList(json, "typedefs", description.typedefs, [&](const AbiTypedef& one) {
-    json.field("name", one.name);
-    writeType(json, "type", one.type);
-  });
-  writeList(json, "constants", description.constants, [&](const AbiConstant& constant) {
-    json.field("name", constant.name);
-    json.key("value");
-    constant.negative ? json.integer(static_cast<int64_t>(constant.value)) : json.unsignedInteger(constant.value);
-  });
-  writeList(json, "macros", description.macros, [&](const AbiMacro& macro) {
-    json.field("name", macro.name);
-    json.field("text", macro.text);
-  });
-  writeList(json, "functions", description.functions, [&](const AbiFunction& one) { writeFunction(json, one); });
-  json.breakLine();
-  json.endObject();
-  text += '\n';
-  return text;
-}
-
 tl::expected<Description, Failure> readDescriptionFile(const std::string& path) {
+  // A pipe that nobody writes to would be waited for without end.
+  std::error_code error;
+  if (path != "-" && std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    return tl::unexpected(Failure{kExitInput, escapeForTerminal(path) + " is not a regular file"});
+  }
   FaultList faults(path == "-" ? "<stdin>" : path);
   const std::optional<JsonValue> document = loadJson(path, faults);
   Description out;
   if (document) out = readDescription(*document, faults);
   if (!faults.hasErrors()) return out;
   printFaults(faults, true);
+  const auto& all = faults.faults();
+  const auto first =
+      std::find_if(all.begin(), all.end(), [](const Fault& one) { return one.severity == Severity::kError; });
+  if (document && first != all.end()) {
+    return tl::unexpected(
+        Failure{kExitInput,
+                fmt::format("{} is no description of a library that is whole: {}: {}", escapeForTerminal(faults.file()),
+                            first->pointer.empty() ? "its document" : escapeForTerminal(first->pointer),
+                            escapeForTerminal(first->message))});
+  }
   return tl::unexpected(Failure{kExitInput, fmt::format("{} is neither a shared library nor a description of one",
                                                         escapeForTerminal(faults.file()))});
 }

@@ -31,7 +31,7 @@ std::string versionsText(const std::vector<AbiSymbol>& symbols) {
 class SymbolJudge {
  public:
   SymbolJudge(const Description& was, const Description& now, std::vector<Finding>& out)
-      : was_(byName(was)), now_(byName(now)), out_(out) {
+      : description_(now), was_(byName(was)), now_(byName(now)), out_(out) {
     for (const AbiSymbol& symbol : was.symbols) released_.insert(symbol.version);
     released_.erase("");
   }
@@ -39,6 +39,9 @@ class SymbolJudge {
   void judgeAll() {
     for (const auto& [name, symbols] : was_) {
       for (const AbiSymbol& symbol : symbols) judgeOld(symbol);
+    }
+    for (const AbiFunction& function : description_.functions) {
+      if (!was_.contains(function.name) && lacksSymbol(description_, function.name)) addNotExported(function.name);
     }
     std::vector<std::string> foreign;
     for (const auto& [name, symbols] : now_) {
@@ -61,6 +64,14 @@ class SymbolJudge {
 
   void judgeOld(const AbiSymbol& old) {
     const auto it = now_.find(old.name);
+    if (it == now_.end() && lacksSymbol(description_, old.name)) {
+      add(Verdict::kBreaks, "symbol_removed", old.name, versionText(old.version), "",
+          fmt::format("symbol {}, declared by the header, is not exported any more: it was in {}; give it back to the "
+                      "symbol map",
+                      old.name, versionText(old.version)),
+          {true, false, true});
+      return;
+    }
     if (it == now_.end()) {
       add(Verdict::kBreaks, "symbol_removed", old.name, versionText(old.version), "",
           fmt::format("{} ({}) is not exported any more", old.name, versionText(old.version)), {true, false, true});
@@ -103,6 +114,15 @@ class SymbolJudge {
         fmt::format("{} ({}) is new", symbol.name, versionText(symbol.version)), {});
   }
 
+  void addNotExported(const std::string& name) {
+    add(Verdict::kBreaks, "symbol_not_exported", name, "", "",
+        fmt::format(
+            "symbol {}, declared by the header, is not exported: programs that call it cannot be linked; name it "
+            "in the symbol map",
+            name),
+        {false, false, true});
+  }
+
   void addForeign(const std::vector<std::string>& names) {
     add(Verdict::kBreaks, "foreign_symbols_exported", names.front(), "", names.front(),
         fmt::format("{} that {} not of the API {} exported now, {} first: they take the place of a program's own of "
@@ -112,6 +132,7 @@ class SymbolJudge {
         {true, false, false});
   }
 
+  const Description& description_;  // of now
   ByName was_;
   ByName now_;
   std::set<std::string> released_;  // the versions that the old library has

@@ -163,6 +163,8 @@ void judgeConstants(const Description& was, const Description& now, std::vector<
 void judgeFunctions(const Description& was, const Description& now, std::vector<Finding>& out) {
   Findings to("functions", out);
   for (const AbiFunction& old : was.functions) {
+    // Without a symbol there is no prototype in the debug information; that it is missing is told among the symbols.
+    if (lacksSymbol(was, old.name) || lacksSymbol(now, old.name)) continue;
     if (const AbiFunction* same = findNamed(now.functions, old.name)) {
       judgePrototype(old, *same, to);
     } else if (old.is_inline ? now.constants_missing.empty() : findNamed(now.symbols, old.name) != nullptr) {

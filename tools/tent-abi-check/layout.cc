@@ -57,7 +57,7 @@ int printLayout(const Options& options, Output& output) {
     description.architecture = "this tool's";
     description.types_missing = "read from the header that the tool was built with";
   } else {
-    auto loaded = loadDescription(options.library, options.debug_folder);
+    auto loaded = loadDescription(options.library, options.analysis());
     if (!loaded) return refuse(loaded.error());
     description = *std::move(loaded);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/command_line.h"
+#include "tent-abi-check/describe.h"
 #include "tent-abi-check/report.h"
 
 namespace tent::tool {
@@ -28,6 +29,7 @@ struct Options {
   double timeout_s = 20;
 
   ReportStyle style() const { return {format, common.color, common.quiet, common.verbose}; }
+  Analysis analysis() const { return {debug_folder, timeoutNs()}; }
   uint64_t timeoutNs() const { return static_cast<uint64_t>(timeout_s * 1e9); }
 };
 

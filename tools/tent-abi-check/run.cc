@@ -1,5 +1,6 @@
 // run: the behaviour matrix, the comparison with a baseline, and the clients of others.
 #include <cstdio>
+#include <utility>
 
 #include "common/exit_code.h"
 #include "common/interrupt.h"
@@ -36,6 +37,9 @@ tl::expected<Inputs, Failure> readInputs(const Options& options) {
   inputs.library = *std::move(library);
   if (auto failure = readClients(options.old_clients, true, inputs.clients)) return tl::unexpected(*failure);
   if (auto failure = readClients(options.new_clients, false, inputs.clients)) return tl::unexpected(*failure);
+  if (const std::string fault = temporaryFault(); !inputs.clients.empty() && !fault.empty()) {
+    return tl::unexpected(Failure{kExitEnvironment, fault});
+  }
   if (!options.old_library.empty()) {
     auto old_library = openLibrary(options.old_library);
     if (!old_library) return tl::unexpected(old_library.error());
@@ -43,9 +47,9 @@ tl::expected<Inputs, Failure> readInputs(const Options& options) {
   }
   inputs.libraries.push_back({inputs.library, false});
   if (!options.baseline.empty()) {
-    const auto was = loadDescription(options.baseline, options.debug_folder);
+    const auto was = loadDescription(options.baseline, options.analysis());
     if (!was) return tl::unexpected(was.error());
-    const auto now = describeLibrary(inputs.library, options.debug_folder);
+    const auto now = describeLibrary(inputs.library, options.analysis());
     if (!now) return tl::unexpected(now.error());
     inputs.judgement = judge(*was, *now, {options.without_types});
   }
@@ -60,15 +64,24 @@ int refuse(const Failure& failure) {
   return failure.exit_code;
 }
 
+int refuse(const Failure& failure, Report report, const Options& options, Output& output) {
+  const int exit_code = refuse(failure);
+  if (options.format == ReportFormat::kText) return exit_code;
+  report.interrupted = exit_code == kExitInterrupted;
+  report.checks = {{"input", Outcome::kFail, failure.sentence, 0, std::nullopt, false}};
+  output.buffer() += printReport(report, options.style());
+  return exit_code;
+}
+
 int runLibrary(const Options& options, Output& output) {
   if (!options.old_library.empty() && options.old_clients.empty() && options.new_clients.empty()) {
     return refuseCommandLine("tent-abi-check", "--old-library needs clients to run: --old-client, --new-client");
   }
-  auto inputs = readInputs(options);
-  if (!inputs) return refuse(inputs.error());
   Report report;
   report.command = "run";
   report.subject = {options.library};
+  auto inputs = readInputs(options);
+  if (!inputs) return refuse(inputs.error(), std::move(report), options, output);
   runBehaviour(inputs->library, {options.legacy_only, options.timeoutNs()}, report);
   if (inputs->judgement) {
     const std::vector<Check> checks = checksOf(*inputs->judgement);

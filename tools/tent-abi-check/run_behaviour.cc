@@ -2,16 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "common/exit_code.h"
+#include "tent-abi-check/answer.h"
 #include "tent-abi-check/behaviour.h"
-#include "tent-abi-check/child.h"
 
 namespace tent::tool {
 namespace {
@@ -48,34 +46,31 @@ Check skip(const BehaviourCheck& check, std::string why) {
 
 constexpr std::array kOutcomes{Outcome::kPass, Outcome::kWarn, Outcome::kFail, Outcome::kSkip};
 
-// "PASS\treason\n", as the child printed it.
-bool readOutcome(const std::string& output, Check& check) {
-  const size_t tab = output.find('\t');
-  if (tab == std::string::npos || !output.ends_with('\n')) return false;
+// "PASS\treason", as the child said it.
+bool readOutcome(const Answer& answer, Check& check) {
+  if (!answer.text) return false;
+  const std::string& text = *answer.text;
+  const size_t tab = text.find('\t');
+  if (tab == std::string::npos) return false;
   const auto* const found = std::find_if(kOutcomes.begin(), kOutcomes.end(), [&](Outcome one) {
-    return nameOf(one) == std::string_view(output).substr(0, tab);
+    return nameOf(one) == std::string_view(text).substr(0, tab);
   });
   if (found == kOutcomes.end()) return false;
   check.outcome = *found;
-  check.reason = output.substr(tab + 1, output.size() - tab - 2);
+  check.reason = text.substr(tab + 1);
   return true;
 }
 
 Check runOne(const BehaviourCheck& one, const ElfFile& library, const BehaviourOptions& options, bool& interrupted) {
-  ChildCall call{{ownProgram(), kCheckCommand, one.name, loadablePath(library)}, {}, options.timeout_ns};
-  if (const std::string runtimes = sanitizerRuntimes(library); !runtimes.empty()) {
-    call.environment.emplace_back("LD_PRELOAD", runtimes);
-  }
   const uint64_t began_ns = monotonicNowNs();
-  const ChildEnd end = runChild(call);
+  const Answer answer = ask({kCheckCommand, one.name, loadablePath(library)}, library, options.timeout_ns);
   Check check{one.name, Outcome::kFail, "", static_cast<double>(monotonicNowNs() - began_ns) / 1e9, std::nullopt, true};
-  interrupted = end.how == ChildEnd::How::kInterrupted;
-  if (end.exitedWith(kExitOk) && readOutcome(end.output, check)) return check;
+  interrupted = answer.end.how == ChildEnd::How::kInterrupted;
+  if (answer.isWhole() && readOutcome(answer, check)) return check;
   check.outcome = Outcome::kFail;
-  check.reason = describe(end, options.timeout_ns);
-  if (const std::string last = lastLine(end.errors); !last.empty()) check.reason += ": " + last;
+  check.reason = describe(answer, options.timeout_ns);
   // It got an answer before: the library fails when its process ends.
-  if (Check before = check; readOutcome(end.output, before)) check.reason += "; until then: " + before.reason;
+  if (Check before = check; readOutcome(answer, before)) check.reason += "; until then: " + before.reason;
   return check;
 }
 
@@ -119,15 +114,13 @@ int checkLibrary(const std::string& name, const std::string& path) {
   const std::vector<BehaviourCheck> all = allChecks();
   const auto found = std::find_if(all.begin(), all.end(), [&](const BehaviourCheck& one) { return one.name == name; });
   if (found == all.end()) return kExitUsage;
-  // What the library itself prints must not be taken for the outcome.
-  const int answer = dup(STDOUT_FILENO);
-  if (answer < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return kExitEnvironment;
+  const AnswerChannel channel;
+  if (!channel) return kExitEnvironment;
   const Api api = loadApi(path);
   Outcome outcome = Outcome::kFail;
   std::string reason = api.error.empty() ? runGuarded(*found, api, outcome) : "cannot be loaded: " + api.error;
   std::replace(reason.begin(), reason.end(), '\n', ' ');
-  const std::string line = fmt::format("{}\t{}\n", nameOf(outcome), reason);
-  return write(answer, line.data(), line.size()) == static_cast<ssize_t>(line.size()) ? kExitOk : kExitEnvironment;
+  return channel.say(fmt::format("{}\t{}", nameOf(outcome), reason));
 }
 
 }  // namespace tent::tool
