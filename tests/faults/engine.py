@@ -23,6 +23,9 @@ import time
 import zlib
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from c_structs import Request, Result  # noqa: E402
+
 LIBRARY = Path(sys.argv.pop(1)).resolve()
 MIB = 1 << 20
 READ, WRITE = 0, 1
@@ -30,22 +33,6 @@ STATUSES = ["waiting", "pending", "invalid", "canceled", "completed", "timeout",
 TERMINAL = {"invalid", "canceled", "completed", "timeout", "failed"}
 READ_ONLY, READ_WRITE = 1, 2  # PERM_GLOBAL_*
 FOREVER = (1 << 64) - 1
-
-
-class Request(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_uint32), ("schema_version", ctypes.c_uint32), ("opcode", ctypes.c_int32),
-                ("reserved_opcode", ctypes.c_uint32), ("source", ctypes.c_void_p), ("target_id", ctypes.c_uint64),
-                ("target_offset", ctypes.c_uint64), ("length", ctypes.c_uint64), ("intent_type", ctypes.c_int32),
-                ("requested_priority", ctypes.c_int32), ("deadline_ns", ctypes.c_uint64),
-                ("policy_name", ctypes.c_char_p), ("transport_hint", ctypes.c_int32), ("reserved0", ctypes.c_uint32),
-                ("flags", ctypes.c_uint64)]
-
-
-class Result(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_uint32), ("category", ctypes.c_int32), ("reason", ctypes.c_int32),
-                ("field", ctypes.c_int32), ("index", ctypes.c_int64), ("failing", ctypes.c_uint64),
-                ("category_name", ctypes.c_char_p), ("reason_name", ctypes.c_char_p), ("field_name", ctypes.c_char_p),
-                ("message", ctypes.c_char * 512)]
 
 
 class Status(ctypes.Structure):

@@ -16,6 +16,9 @@ import sys
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from c_structs import Request as Entry, Result  # noqa: E402
+
 LIBRARY, EXPLAIN, CORPUS = sys.argv[1:4]
 GIVEN = list(zip(sys.argv[4::2], sys.argv[5::2]))
 ENVIRONMENT = Path(CORPUS) / "environments/host-only.json"
@@ -33,25 +36,9 @@ NAMES = {
 ALIASES = {"iouring": "io_uring", "ascend_direct": "ascend"}
 
 
-class Entry(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_uint32), ("schema_version", ctypes.c_uint32), ("opcode", ctypes.c_int32),
-                ("reserved_opcode", ctypes.c_uint32), ("source", ctypes.c_void_p), ("target_id", ctypes.c_uint64),
-                ("target_offset", ctypes.c_uint64), ("length", ctypes.c_uint64), ("intent_type", ctypes.c_int32),
-                ("requested_priority", ctypes.c_int32), ("deadline_ns", ctypes.c_uint64),
-                ("policy_name", ctypes.c_char_p), ("transport_hint", ctypes.c_int32), ("reserved0", ctypes.c_uint32),
-                ("flags", ctypes.c_uint64)]
-
-
 class Options(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_uint32), ("mode", ctypes.c_int32), ("now_ns", ctypes.c_uint64),
                 ("environment", ctypes.c_char_p)]
-
-
-class Result(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_uint32), ("category", ctypes.c_int32), ("reason", ctypes.c_int32),
-                ("field", ctypes.c_int32), ("index", ctypes.c_int64), ("failing", ctypes.c_uint64),
-                ("category_name", ctypes.c_char_p), ("reason_name", ctypes.c_char_p), ("field_name", ctypes.c_char_p),
-                ("message", ctypes.c_char * 512)]
 
 
 def number(field, value):

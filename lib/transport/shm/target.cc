@@ -1,5 +1,6 @@
 #include "transport/shm/target.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <utility>
@@ -44,7 +45,13 @@ tl::expected<std::shared_ptr<Target>, Error> Target::open(Loop& loop) {
 }
 
 void Target::stop() {
-  takeAllBack();
+  std::vector<uint64_t> ids;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, region] : regions_) ids.push_back(id);
+    regions_.clear();
+  }
+  if (!ids.empty()) takeBack(ids);
   loop_.run([this] {
     std::error_code ignored;
     listener_.close(ignored);
@@ -142,31 +149,24 @@ void Target::remove(uint64_t id) {
   {
     const std::lock_guard lock(mutex_);
     if (regions_.erase(id) == 0 || stopped_) return;
-    unreleased_[id] = 1;  // the loop, until it has asked the peers
   }
-  // Posted, not run: whoever unregisters may hold a lock that the loop waits for in somebody's callback.
-  asio::post(loop_.context(), [self = shared_from_this(), id] { self->revoke(id); });
-  if (loop_.inLoop()) return;
-  std::unique_lock lock(mutex_);
-  released_.wait_for(lock, kReleaseTime, [&] { return unreleased_.find(id) == unreleased_.end(); });
+  takeBack({id});
 }
 
-void Target::takeAllBack() {
-  std::vector<uint64_t> ids;
+void Target::takeBack(const std::vector<uint64_t>& ids) {
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [id, region] : regions_) {
-      ids.push_back(id);
-      unreleased_[id] = 1;
-    }
-    regions_.clear();
+    for (const uint64_t id : ids) unreleased_[id] = 1;  // the loop, until it has asked the peers
   }
-  if (ids.empty() || loop_.inLoop()) return;
+  // Posted, not run: whoever unregisters may hold a lock that the loop waits for in somebody's callback.
   asio::post(loop_.context(), [self = shared_from_this(), ids] {
     for (const uint64_t id : ids) self->revoke(id);
   });
+  if (loop_.inLoop()) return;
   std::unique_lock lock(mutex_);
-  released_.wait_for(lock, kReleaseTime, [this] { return unreleased_.empty(); });
+  released_.wait_for(lock, kReleaseTime, [&] {
+    return std::none_of(ids.begin(), ids.end(), [this](uint64_t id) { return unreleased_.contains(id); });
+  });
 }
 
 void Target::revoke(uint64_t id) {

@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <asio/posix/stream_descriptor.hpp>
 #include <asio/steady_timer.hpp>
@@ -66,7 +67,7 @@ class Target : public std::enable_shared_from_this<Target> {
   void released(uint64_t id);
   void forget(const std::shared_ptr<Connection>& connection) { connections_.erase(connection); }
   void revoke(uint64_t id);
-  void takeAllBack();
+  void takeBack(const std::vector<uint64_t>& ids);
 
   Loop& loop_;
   const Secret name_ = randomValue<Secret>();
