@@ -16,6 +16,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CORPUS = HERE.parents[1] / "corpus"
+MAGIC = 0x544E4554
 
 DESCRIPTION = (b'{"instance": 5, "version": 1, "name": "n", "host": "h", "boot_id": "b", "transports": ["tcp"], "buffers": '
                b'[{"base": 4096, "length": 4096, "location": "cpu", "access": "read_write", "keys": {"tcp": "k"}}]}')
@@ -40,7 +41,13 @@ def seeds():
     yield "wire_fuzz", "notify", b'\0{"type": "notify", "from": "127.0.0.1:1", "name": "6e", "message": "6d"}'
     yield "wire_fuzz", "error", b'\0{"error": {"reason": "out_of_range", "detail": "d"}, "instance": 1}'
     yield "wire_fuzz", "shm", b"\1shm1 " + b"0123456789abcdef" * 2 + b" " + b"fedcba9876543210" * 2
-    yield "wire_fuzz", "frame", b"\2" + struct.pack("<IIQ", 0x30544E54, 1, 4) + bytes(40) + b"data"
+    for operation, payload in ((0, b""), (1, b"data")):
+        yield ("wire_fuzz", f"request-{operation}",
+               b"\2" + struct.pack("<IIQ", MAGIC, 1, len(payload)) + struct.pack("<QQQII", 1, 4096, 4, operation, 0) + payload)
+    yield ("wire_fuzz", "response",
+           b"\3" + struct.pack("<IIQ", MAGIC, 1, 4) + struct.pack("<QQII", 1, 4, 0, 0) + b"data")
+    yield "wire_fuzz", "offer", b"\4" b"4 encrypted"
+    yield "wire_fuzz", "answer", b"\4tcp1 4242 " + b"0123456789abcdef" * 4 + b" " + b"fedcba9876543210" * 2
 
 
 def main():

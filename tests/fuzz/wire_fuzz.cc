@@ -44,6 +44,7 @@ class Taker final : public tent::tcp::FrameReader::Handler {
   std::vector<std::byte> memory_ = std::vector<std::byte>(4096);
 };
 
+template <typename Entry>
 void readFrames(const uint8_t* data, size_t size) {
   using namespace tent::tcp;
   int ends[2];
@@ -51,7 +52,7 @@ void readFrames(const uint8_t* data, size_t size) {
   if (write(ends[0], data, size) == static_cast<ssize_t>(size)) {
     shutdown(ends[0], SHUT_WR);
     Taker taker;
-    FrameReader reader(taker, sizeof(RequestEntry), FrameReader::kStagedBytes);
+    FrameReader reader(taker, sizeof(Entry), FrameReader::kStagedBytes);
     uint64_t bytes = 0;
     while (reader.read(ends[1], bytes) == FrameReader::Result::kMore) {
     }
@@ -60,15 +61,32 @@ void readFrames(const uint8_t* data, size_t size) {
   close(ends[1]);
 }
 
+// What was understood is understood again, and alike, when it is said.
+void readOpening(std::string_view text) {
+  using namespace tent::tcp;
+  if (const auto offer = parseOffer(text)) {
+    const auto again = parseOffer(textOf(*offer));
+    if (!again || again->streams != offer->streams || again->encrypted != offer->encrypted) __builtin_trap();
+  }
+  if (const auto answer = parseAnswer(text)) {
+    const auto again = parseAnswer(textOf(*answer));
+    if (!again || again->port != answer->port || again->key != answer->key || again->tickets != answer->tickets) {
+      __builtin_trap();
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
-  switch (data[0] % 3) {
+  switch (data[0] % 5) {
     case 0: readMessage(text); break;
     case 1: static_cast<void>(tent::shm::parseAnswer(text)); break;
-    default: readFrames(data + 1, size - 1); break;
+    case 2: readFrames<tent::tcp::RequestEntry>(data + 1, size - 1); break;
+    case 3: readFrames<tent::tcp::ResponseEntry>(data + 1, size - 1); break;
+    default: readOpening(text); break;
   }
   return 0;
 }
