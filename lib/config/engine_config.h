@@ -25,11 +25,13 @@ struct TcpSettings {
   uint32_t streams = 1;  // sockets to a peer
   uint64_t connect_timeout_ns = 5'000'000'000;
   uint64_t stall_timeout_ns = 10'000'000'000;  // without a byte moved while transfers are in flight
+  friend bool operator==(const TcpSettings&, const TcpSettings&) = default;
 };
 
 // `transports.shm`, beside `enable`.
 struct ShmSettings {
   uint32_t copy_threads = 1;
+  friend bool operator==(const ShmSettings&, const ShmSettings&) = default;
 };
 
 // `auth`. What is absent was not set.
@@ -38,6 +40,7 @@ struct AuthSettings {
   Mode mode = Mode::kUnset;
   std::optional<std::string> token_file;
   bool encrypt_data = false;
+  friend bool operator==(const AuthSettings&, const AuthSettings&) = default;
 };
 
 // What is to be told of Mode::kNone, by whoever makes an engine with it.

@@ -13,10 +13,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
+#include "engine/admission_queue.h"
 #include "engine/task.h"
 #include "transport/backend.h"
 
@@ -40,10 +42,13 @@ struct Task {
   std::shared_ptr<Batch> batch;          // while in flight
   std::shared_ptr<Notice> notice;        // while in flight; nullptr: none
   uint64_t submitted_ns = 0;
+  uint64_t deadline_ns = 0;  // CLOCK_MONOTONIC; 0: none, or it had passed already
+  Turn turn;
 
   // While in flight.
-  Task* next = nullptr;       // in its lane's queue
-  bool attempt_open = false;  // the last attempt has begun and not ended
+  Task* next = nullptr;           // in its lane's queue
+  bool attempt_open = false;      // the last attempt has begun and not ended
+  uint32_t attempt_incident = 0;  // of the last attempt, in its transport's health
   std::atomic<Lane*> lane{nullptr};
   std::atomic<bool> cancel_wanted{false};
   size_t attempt_count = 0;
@@ -74,7 +79,8 @@ class Batch {
   // ---- filling; one submit at a time, under submitMutex()
   std::mutex& submitMutex() { return submit_mutex_; }
   size_t room() const { return capacity_ - used_.load(std::memory_order_relaxed); }
-  Task& slot(size_t after_used) { return tasks_[used_.load(std::memory_order_relaxed) + after_used]; }
+  // The next slots; `count` is at most room().
+  std::span<Task> slots(size_t count) { return {&tasks_[used_.load(std::memory_order_relaxed)], count}; }
   // Takes the next `count` slots as tasks in flight, and with them the notice that follows them.
   void commit(size_t count, bool with_notice = false);
 

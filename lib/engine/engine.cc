@@ -46,7 +46,9 @@ Error checkConfig(const EngineConfig& config) {
 Engine::Impl::Impl(EngineConfig config, EngineOptions options)
     : config_(std::move(config)),
       options_(std::move(options)),
-      tenant_(config_.tenant.value_or(PolicyName("default")), config_.policies),
+      tenant_(config_.tenant.value_or(PolicyName("default"))),
+      rules_(std::make_shared<const Rules>(config_.policies, tenant_, 0)),
+      admission_(TenantAdmission::of(tenant_)),
       boot_id_(readBootId()),
       instance_(randomInstance()) {}
 
@@ -131,6 +133,11 @@ PeerDescription Engine::Impl::describe() {
 }
 
 void Engine::Impl::endTransfers() {
+  const Error destroyed = errorOf(Reason::kCanceled, "the engine was destroyed");
+  for (Task* task : admission_->takeAll(*this)) {
+    task->error = destroyed;
+    endTask(*task, TaskState::kCanceled);
+  }
   std::vector<std::shared_ptr<Peer>> peers;
   {
     const std::shared_lock lock(segments_mutex_);
@@ -141,7 +148,7 @@ void Engine::Impl::endTransfers() {
     const std::lock_guard lock(self_mutex_);
     if (self_ != nullptr) peers.push_back(self_);
   }
-  for (const auto& peer : peers) peer->shutDown(errorOf(Reason::kCanceled, "the engine was destroyed"));
+  for (const auto& peer : peers) peer->shutDown(destroyed);
 }
 
 Engine::Impl::~Impl() {
@@ -237,6 +244,9 @@ tl::expected<void, SubmitFailure> Engine::submit(BatchId batch, std::span<const 
 }
 Error Engine::checkRoom(BatchId batch, size_t count) const {
   return impl_->checkRoom(batch, count);
+}
+std::vector<std::string> Engine::reloadPolicy(EngineConfig config) {
+  return impl_->reloadPolicy(std::move(config));
 }
 Explanation Engine::explain(const Request& request, ValidationMode mode, uint64_t now_ns,
                             const Environment* environment) {

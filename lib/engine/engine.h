@@ -7,10 +7,13 @@
 //
 // Invariants
 //  1. A submit is all or nothing: every request is checked before the first is dispatched.
-//  2. Requests wait for their transport in the order of their effective priority, then of their arrival.
+//  2. Requests wait for their transport in the order of their effective priority, then of their arrival; before that,
+//     where their contract limits what is in flight, for their turn (engine/admission.h).
 //  3. A task is completed only when its bytes are at their destination; every other end has a reason.
 //  4. A failed attempt is repeated over the plan's next transport only when nothing more can come of it
-//     (Aftermath), at most max_failover_attempts times; each attempt is recorded.
+//     (Aftermath), at most max_failover_attempts times; each attempt is recorded. A transport that keeps failing with a
+//     peer is paused (engine/transport_health.h), which plans then show as unhealthy; where nothing else is left, what
+//     is paused is tried all the same.
 //  5. After a task has ended the engine does not touch its source memory any more.
 //
 // Permissions are enforced by the target: tcp checks every range; memory that an engine allocated is mapped by shm only
@@ -45,6 +48,7 @@
 namespace tent {
 
 class Loop;
+struct Rules;
 
 using SegmentId = uint64_t;
 using BatchId = uint64_t;
@@ -108,6 +112,7 @@ struct EngineMetrics {
     Transport transport = Transport::kUnspec;
     uint64_t attempts_succeeded = 0;
     uint64_t attempts_failed = 0;
+    uint64_t pauses = 0;  // because of failures
     Traffic traffic;
   };
   uint64_t requests_accepted = 0;
@@ -116,12 +121,17 @@ struct EngineMetrics {
   uint64_t tasks_failed = 0;
   uint64_t tasks_canceled = 0;
   uint64_t deadlines_expired_on_submit = 0;
+  uint64_t deadlines_met = 0;              // of those that had not passed on submit
+  uint64_t deadlines_missed = 0;           // completed later, or failed
+  uint64_t requests_queued = 0;            // accepted, and had to wait for room under their contract
+  uint64_t requests_waiting = 0;           // now, of all engines of the tenant in this process
   std::vector<DowngradeCount> downgrades;  // those that occurred
   std::vector<TransportCount> transports;  // those that are built
 };
 
 // What a request would get, and the memories that this was decided for.
 struct Explanation {
+  std::shared_ptr<const Rules> rules;  // which the decision refers to
   Decision decision;
   TransferShape shape;
 };
@@ -218,6 +228,11 @@ class Engine {
   tl::expected<bool, Error> wait(BatchId batch, std::optional<uint64_t> timeout_ns);
   // A descriptor that is readable while no task of the batch is in flight; valid until the batch is freed, owned here.
   tl::expected<int, Error> batchFd(BatchId batch);
+
+  // Replaces what the configuration's `qos`, `policy` and `admission`, and the queue pair pools of its rdma endpoint,
+  // decide: requests that are submitted from now on go by `config`; those in flight keep what they were given. The
+  // result names other keys in which `config` differs: these are as when the engine was made, until it is made anew.
+  std::vector<std::string> reloadPolicy(EngineConfig config);
 
   // Asks that a task does not begin. What is already on its way goes on; the task ends in any case.
   Error cancel(BatchId batch, size_t task);

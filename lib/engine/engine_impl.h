@@ -12,12 +12,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/admission.h"
 #include "engine/batch.h"
 #include "engine/control_server.h"
 #include "engine/engine.h"
 #include "engine/lane.h"
 #include "engine/local_memory.h"
 #include "engine/peer.h"
+#include "engine/rules.h"
 
 namespace tent {
 
@@ -28,7 +30,7 @@ inline Error badBatch(BatchId batch, const char* detail = "there is no such batc
   return {Reason::kBadBatch, Field::kBatch, -1, batch, detail};
 }
 
-class Engine::Impl final : public LaneHost {
+class Engine::Impl final : public LaneHost, public AdmissionHost {
  public:
   Impl(EngineConfig config, EngineOptions options);
   ~Impl() override;
@@ -51,6 +53,9 @@ class Engine::Impl final : public LaneHost {
   tl::expected<SegmentInfo, Error> segmentInfo(SegmentId segment);
   tl::expected<Environment, Error> environmentFor(SegmentId segment, Registration registration);
   tl::expected<std::vector<uint64_t>, Error> checksums(SegmentId segment, std::span<const Range> ranges);
+
+  // ---- rules (engine_rules.cc)
+  std::vector<std::string> reloadPolicy(EngineConfig config);
 
   // ---- submit (engine_submit.cc)
   tl::expected<void, SubmitFailure> submit(BatchId batch, std::span<const Request> requests, ValidationMode mode,
@@ -79,6 +84,7 @@ class Engine::Impl final : public LaneHost {
   void openLink(const std::shared_ptr<Lane>& lane) noexcept override;
   void attemptEnded(Task& task, const Completion& completion) noexcept override;
   uint64_t nextDispatchOrder() noexcept override { return dispatched_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  void admitted(std::span<Task* const> tasks) noexcept override;
 
  private:
   struct Server {
@@ -92,8 +98,10 @@ class Engine::Impl final : public LaneHost {
   struct PerTransport {
     std::atomic<uint64_t> succeeded{0};
     std::atomic<uint64_t> failed{0};
+    std::atomic<uint64_t> pauses{0};
   };
 
+  std::shared_ptr<const Rules> rules() const;
   Error startBackends(const std::string& bind_address);
   ControlHandlers controlHandlers();
   PeerDescription describe();
@@ -106,6 +114,8 @@ class Engine::Impl final : public LaneHost {
   tl::expected<std::shared_ptr<const PeerView>, Error> refresh(Peer& peer);
   tl::expected<Message, Error> ask(Peer& peer, const Message& request);
   Environment environmentOf(const PeerDescription& description) const;
+  void takePauses(Peer& peer, PeerView& view) const;
+  std::shared_ptr<const PeerView> viewWithPauses(Peer& peer) const;
   Error openLinkNow(Peer& peer, Transport transport);
   void judgeSharedMemory(Peer& peer, PeerView& view);
   void retire(std::shared_ptr<Peer> peer);
@@ -120,15 +130,24 @@ class Engine::Impl final : public LaneHost {
   Error prepare(const Request& request, Submission& submission, Task& task);
   Error locate(const Request& request, Submission& submission);
   Error route(Submission& submission, Task& task);
-  void dispatch(Batch& batch, size_t first, size_t count);
+  void takeTurn(const Submission& submission, Task& task) const;
+  SubmitFailure refuse(std::span<Task> tasks, SubmitFailure failure);
+  static std::shared_ptr<Notice> attachNotice(const std::shared_ptr<Batch>& batch, std::span<Task> tasks,
+                                              const Notification& notification);
+  void dispatch(std::span<Task> tasks);
   void countDowngrades(const Downgrades& downgrades);
 
   std::shared_ptr<Batch> findBatch(BatchId batch) const;
   void endTask(Task& task, TaskState state);
+  void countAttempt(Task& task, const Completion& completion);
+  Lane* nextLane(const Task& task) const;
 
   const EngineConfig config_;
   const EngineOptions options_;
-  const Tenant tenant_;
+  const PolicyName tenant_;
+  mutable std::mutex rules_mutex_;
+  std::shared_ptr<const Rules> rules_;
+  std::shared_ptr<TenantAdmission> admission_;
   Environment environment_;  // this machine; the peer's part is filled in for each peer
   std::string boot_id_;
   uint64_t instance_ = 0;
@@ -162,6 +181,9 @@ class Engine::Impl final : public LaneHost {
   std::atomic<uint64_t> failed_{0};
   std::atomic<uint64_t> canceled_{0};
   std::atomic<uint64_t> expired_on_submit_{0};
+  std::atomic<uint64_t> deadlines_met_{0};
+  std::atomic<uint64_t> deadlines_missed_{0};
+  std::atomic<uint64_t> queued_{0};
   std::array<PerTransport, kTransportCount> per_transport_;
   std::array<std::array<std::atomic<uint64_t>, kDowngradeReasonCount>, kFieldCount> downgrades_{};
 };

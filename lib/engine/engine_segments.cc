@@ -138,6 +138,7 @@ tl::expected<std::shared_ptr<const PeerView>, Error> Engine::Impl::refresh(Peer&
   view->application = view->allocated = environmentOf(*description);
   view->description = *std::move(description);
   if (view->application.same_machine) judgeSharedMemory(peer, *view);
+  takePauses(peer, *view);
   peer.setView(view);
   return view;
 }
@@ -156,6 +157,22 @@ Environment Engine::Impl::environmentOf(const PeerDescription& description) cons
     environment.peer_lacks.add(transport);
   }
   return environment;
+}
+
+void Engine::Impl::takePauses(Peer& peer, PeerView& view) const {
+  view.application.unhealthy = view.allocated.unhealthy = environment_.unhealthy;
+  const TransportSet paused = peer.paused(monotonicNowNs());
+  for (const Transport transport : listOf(paused)) {
+    view.application.unhealthy.add(transport);
+    view.allocated.unhealthy.add(transport);
+  }
+}
+
+std::shared_ptr<const PeerView> Engine::Impl::viewWithPauses(Peer& peer) const {
+  auto view = std::make_shared<PeerView>(*peer.view());
+  takePauses(peer, *view);
+  peer.setView(view);
+  return view;
 }
 
 // Whether shm works between two processes is not known before it was tried: another network or user namespace, another

@@ -18,6 +18,28 @@ Error batchFull(size_t count) {
   return {Reason::kBatchFull, Field::kCount, -1, uint64_t{count}, "the batch has no room for so many tasks"};
 }
 
+SubmitFailure queueFull(const TenantAdmission::Refusal& refusal) {
+  return {{Reason::kAdmissionQueueFull, Field::kNone, static_cast<int64_t>(refusal.first),
+           uint64_t{TenantAdmission::kWaitingMax},
+           "so many requests of the tenant and intent wait for room under the contract already: wait for some of them, "
+           "or raise max_inflight_bytes or max_inflight_requests"},
+          refusal.count};
+}
+
+// Whether a plan failed for the pauses alone, as far as the health of transports goes: nothing healthy would have done,
+// with the hint or without. To try what is paused is better then than to fail without trying.
+bool leftOnlyPaused(const Error& error, const std::vector<Rejected>& rejected, const Environment& environment) {
+  if (error.reason != Reason::kNoTransport && error.reason != Reason::kHintUnavailable) return false;
+  return !environment.unhealthy.empty() &&
+         std::ranges::find(rejected, RejectReason::kHintExcluded, &Rejected::reason) == rejected.end();
+}
+
+Environment withoutPauses(const Environment& environment) {
+  Environment copy = environment;
+  copy.unhealthy = {};
+  return copy;
+}
+
 // What a legacy call accepts and then lets its task fail for, as deployed: requests that cannot be routed.
 bool isLegacyRouting(const Request& request, const Error& error) {
   if (request.fields.surface != Surface::kLegacy) return false;
@@ -37,6 +59,7 @@ bool isLegacyRouting(const Request& request, const Error& error) {
 
 // One call of submit, and what is known of the request that it is at.
 struct Engine::Impl::Submission {
+  std::shared_ptr<const Rules> rules;
   ValidationMode mode = ValidationMode::kStrict;
   uint64_t now_ns = 0;
   SegmentId target = kLocalSegment;  // of `peer`; requests of one call mostly go to one segment
@@ -44,6 +67,7 @@ struct Engine::Impl::Submission {
   std::shared_ptr<const PeerView> view;
   bool refreshed = false;  // the view is of this call
   uint64_t expired = 0;    // requests of which the deadline has passed
+  bool limited = false;    // some are bounded by their contract
 
   RequestedIntent requested;
   EffectivePolicy effective;
@@ -74,6 +98,8 @@ Error Engine::Impl::locate(const Request& request, Submission& submission) {
   if (submission.peer->takeStale()) {
     submission.refreshed = true;
     if (auto view = refresh(*submission.peer)) submission.view = *std::move(view);
+  } else if (submission.peer->pausesChanged()) {
+    submission.view = viewWithPauses(*submission.peer);
   }
   const LocalMemory::Place place = memory_->placeOf(request.source, submission.requested.length);
   submission.local_registered = place.registered;
@@ -111,10 +137,16 @@ Error Engine::Impl::route(Submission& submission, Task& task) {
                      submission.shape.local_memory,
                      submission.shape.remote_memory,
                      submission.effective.transport_policy,
+                     submission.rules->generation,
                      submission.effective.authorized_transports};
   if (submission.peer->findRoute(submission.view.get(), key, task.route)) return {};
-  PlanOutcome outcome = makePlan(submission.requested, submission.effective, submission.shape, config_.policies,
-                                 config_.plan, submission.view->environmentFor(shared));
+  const auto planFor = [&](const Environment& environment) {
+    return makePlan(submission.requested, submission.effective, submission.shape, submission.rules->policies,
+                    config_.plan, environment);
+  };
+  const Environment& environment = submission.view->environmentFor(shared);
+  PlanOutcome outcome = planFor(environment);
+  if (leftOnlyPaused(outcome.error, outcome.plan.rejected, environment)) outcome = planFor(withoutPauses(environment));
   if (outcome.error) return std::move(outcome.error);
   if (outcome.plan.path_kind == PathKind::kStaged) {
     return errorOf(Reason::kInternal, "the plan stages, which this build does not do");
@@ -135,9 +167,9 @@ Error Engine::Impl::authorize(const Request& request, Submission& submission) {
   fields.has_source = request.source != nullptr;
   if (Error error = normalizeRequest(fields, submission.mode, submission.now_ns, submission.requested)) return error;
   Error target_error = submission.nothingToMove() ? Error{} : locate(request, submission);
-  const TransportSet built = environment_.built;
-  if (Error error = resolve(submission.requested, submission.shape, tenant_, config_.policies, built, submission.mode,
-                            submission.effective)) {
+  const Rules& rules = *submission.rules;
+  if (Error error = resolve(submission.requested, submission.shape, rules.tenant, rules.policies, environment_.built,
+                            submission.mode, submission.effective)) {
     return error;
   }
   submission.resolved = true;
@@ -145,6 +177,7 @@ Error Engine::Impl::authorize(const Request& request, Submission& submission) {
 }
 
 Error Engine::Impl::prepare(const Request& request, Submission& submission, Task& task) {
+  task.turn.limited = false;
   if (Error error = authorize(request, submission)) return error;
   const bool nothing_to_move = submission.nothingToMove();
   if (!nothing_to_move) {
@@ -154,7 +187,10 @@ Error Engine::Impl::prepare(const Request& request, Submission& submission, Task
 
   task.priority = submission.effective.priority;
   task.transfer.length = submission.requested.length;
+  task.deadline_ns =
+      submission.requested.deadline.state == DeadlineState::kPending ? submission.requested.deadline.deadline_ns : 0;
   if (nothing_to_move) return {};
+  takeTurn(submission, task);
   task.transfer.direction = needsWrite(submission.requested.opcode) ? Direction::kWrite : Direction::kRead;
   task.transfer.local = static_cast<std::byte*>(request.source);
   task.transfer.remote_address = submission.requested.target_offset;
@@ -163,6 +199,49 @@ Error Engine::Impl::prepare(const Request& request, Submission& submission, Task
   task.peer = submission.peer;
   task.view = submission.view;
   return {};
+}
+
+// The place in admission that the contract gives it; none where that sets no limit.
+void Engine::Impl::takeTurn(const Submission& submission, Task& task) const {
+  const Contract& contract = *submission.effective.contract;
+  Turn& turn = task.turn;
+  turn.limited = contract.max_inflight_bytes.value || contract.max_inflight_requests.value;
+  if (!turn.limited) return;
+  turn.limits.bytes = contract.max_inflight_bytes.value.value_or(UINT64_MAX);
+  turn.limits.requests = contract.max_inflight_requests.value.value_or(UINT64_MAX);
+  turn.intent = submission.effective.intent_type;
+  turn.priority = submission.effective.priority;
+  turn.bytes = submission.requested.length;
+  turn.deadline_ns = submission.requested.deadline.deadline_ns;
+  turn.reject_expired = submission.effective.admission == ExpiredAdmission::kReject;
+}
+
+SubmitFailure Engine::Impl::refuse(std::span<Task> tasks, SubmitFailure failure) {
+  for (Task& task : tasks) {
+    task.peer.reset();
+    task.view.reset();
+    task.error = {};
+  }
+  rejected_.fetch_add(tasks.size(), std::memory_order_relaxed);
+  return failure;
+}
+
+// Makes the notice that follows the tasks, which have just been prepared.
+std::shared_ptr<Notice> Engine::Impl::attachNotice(const std::shared_ptr<Batch>& batch, std::span<Task> tasks,
+                                                   const Notification& notification) {
+  auto notice = std::make_shared<Notice>();
+  notice->name = notification.name;
+  notice->message = notification.message;
+  notice->batch = batch;
+  notice->tasks_left.store(tasks.size(), std::memory_order_relaxed);
+  auto& known = notice->targets;
+  for (Task& task : tasks) {
+    task.notice = notice;
+    if (task.peer != nullptr && std::find(known.begin(), known.end(), task.peer) == known.end()) {
+      known.push_back(task.peer);
+    }
+  }
+  return notice;
 }
 
 tl::expected<void, SubmitFailure> Engine::Impl::submit(BatchId batch_id, std::span<const Request> requests,
@@ -174,60 +253,52 @@ tl::expected<void, SubmitFailure> Engine::Impl::submit(BatchId batch_id, std::sp
   }
   const std::lock_guard lock(batch->submitMutex());
   if (requests.size() > batch->room()) return tl::unexpected(SubmitFailure{batchFull(requests.size()), 0});
+  const std::span<Task> tasks = batch->slots(requests.size());
 
   Submission submission;
+  submission.rules = rules();
   submission.mode = mode;
   submission.now_ns = monotonicNowNs();
   SubmitFailure failure;
   for (size_t i = 0; i < requests.size(); ++i) {
-    Task& task = batch->slot(i);
-    Error error = prepare(requests[i], submission, task);
+    Error error = prepare(requests[i], submission, tasks[i]);
     countDowngrades(submission.requested.downgrades);
     if (submission.requested.deadline.state == DeadlineState::kExpired) ++submission.expired;
+    submission.limited |= tasks[i].turn.limited;
     if (!error) continue;
     error.index = static_cast<int64_t>(i);
     if (isLegacyRouting(requests[i], error)) {
-      task.error = std::move(error);
+      tasks[i].error = std::move(error);
     } else if (failure.failed++ == 0) {
       failure.error = std::move(error);
     }
   }
-  if (failure.failed > 0) {
-    for (size_t i = 0; i < requests.size(); ++i) {
-      Task& task = batch->slot(i);
-      task.peer.reset();
-      task.view.reset();
-      task.error = {};
-    }
-    rejected_.fetch_add(requests.size(), std::memory_order_relaxed);
-    return tl::unexpected(std::move(failure));
-  }
-
+  if (failure.failed > 0) return tl::unexpected(refuse(tasks, std::move(failure)));
   if (requests.empty()) return {};
-  const auto notice = notification == nullptr ? nullptr : std::make_shared<Notice>();
-  const size_t first = batch->used();
-  for (size_t i = 0; i < requests.size(); ++i) {
-    Task& task = batch->slot(i);
-    task.batch = batch;
-    task.submitted_ns = submission.now_ns;
-    task.state.store(TaskState::kPending, std::memory_order_relaxed);
-    if (notice == nullptr) continue;
-    task.notice = notice;
-    const auto& known = notice->targets;
-    if (task.peer != nullptr && std::find(known.begin(), known.end(), task.peer) == known.end()) {
-      notice->targets.push_back(task.peer);
+
+  {
+    // Tasks that wait for their turn are not handed over by other threads before they are the batch's.
+    std::optional<TenantAdmission::Entry> entry;
+    if (submission.limited) {
+      entry.emplace(*admission_);
+      if (const auto refusal = entry->take(tasks, *this)) {
+        entry.reset();
+        admission_->handOver();
+        return tl::unexpected(refuse(tasks, queueFull(*refusal)));
+      }
     }
+    for (Task& task : tasks) {
+      task.batch = batch;
+      task.submitted_ns = submission.now_ns;
+      task.state.store(TaskState::kPending, std::memory_order_relaxed);
+    }
+    if (notification != nullptr) attachNotice(batch, tasks, *notification);
+    accepted_.fetch_add(requests.size(), std::memory_order_relaxed);
+    expired_on_submit_.fetch_add(submission.expired, std::memory_order_relaxed);
+    batch->commit(requests.size(), notification != nullptr);
   }
-  if (notice != nullptr) {
-    notice->name = notification->name;
-    notice->message = notification->message;
-    notice->batch = batch;
-    notice->tasks_left.store(requests.size(), std::memory_order_relaxed);
-  }
-  accepted_.fetch_add(requests.size(), std::memory_order_relaxed);
-  expired_on_submit_.fetch_add(submission.expired, std::memory_order_relaxed);
-  batch->commit(requests.size(), notice != nullptr);
-  dispatch(*batch, first, requests.size());
+  dispatch(tasks);
+  if (submission.limited) admission_->handOver();
   return {};
 }
 
@@ -239,9 +310,11 @@ Error Engine::Impl::checkRoom(BatchId batch_id, size_t count) const {
 
 Explanation Engine::Impl::explain(const Request& request, ValidationMode mode, uint64_t now_ns) {
   Submission submission;
+  submission.rules = rules();
   submission.mode = mode;
   submission.now_ns = now_ns;
   Explanation explanation;
+  explanation.rules = submission.rules;
   Decision& decision = explanation.decision;
   decision.error = authorize(request, submission);
   decision.requested = submission.requested;
@@ -253,7 +326,11 @@ Explanation Engine::Impl::explain(const Request& request, ValidationMode mode, u
     decision.error = checkAdmission(submission.requested, submission.effective);
   } else {
     const Environment& environment = submission.view->environmentFor(submission.buffer->memory.shared);
-    planDecision(decision, submission.shape, {config_.policies, config_.plan, environment});
+    planDecision(decision, submission.shape, {submission.rules->policies, config_.plan, environment});
+    if (leftOnlyPaused(decision.error, decision.rejected, environment)) {
+      decision.rejected.clear();
+      planDecision(decision, submission.shape, {submission.rules->policies, config_.plan, withoutPauses(environment)});
+    }
   }
   return explanation;
 }
@@ -261,45 +338,17 @@ Explanation Engine::Impl::explain(const Request& request, ValidationMode mode, u
 Explanation Engine::Impl::explainAgainst(const Environment& environment, const Request& request, ValidationMode mode,
                                          uint64_t now_ns) {
   Explanation explanation;
+  explanation.rules = rules();
   explanation.shape.local_memory = memory_->placeOf(request.source, 1).location;
   if (request.unreadable != nullptr) {
     explanation.decision.error = *request.unreadable;
   } else {
     RequestFields fields = request.fields;
     fields.has_source = request.source != nullptr;
-    explanation.decision =
-        decide(fields, explanation.shape, tenant_.name, mode, now_ns, {config_.policies, config_.plan, environment});
+    explanation.decision = decide(fields, explanation.shape, tenant_, mode, now_ns,
+                                  {explanation.rules->policies, config_.plan, environment});
   }
   return explanation;
-}
-
-// By priority, so that what is urgent is not behind what came with it; what goes the same way is handed over together.
-void Engine::Impl::dispatch(Batch& batch, size_t first, size_t count) {
-  constexpr size_t kTogether = 256;
-  std::array<Task*, kTogether> group;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled up to `grouped`
-  for (const Priority priority : {Priority::kHigh, Priority::kMedium, Priority::kLow}) {
-    Lane* lane = nullptr;
-    size_t grouped = 0;
-    const auto flush = [&] {
-      if (grouped > 0) lane->push({group.data(), grouped});
-      grouped = 0;
-    };
-    for (size_t i = first; i < first + count; ++i) {
-      Task& task = *batch.task(i);
-      if (task.priority != priority || task.state.load(std::memory_order_relaxed) != TaskState::kPending) continue;
-      if (task.error) {
-        endTask(task, TaskState::kFailed);
-      } else if (task.peer == nullptr) {
-        endTask(task, TaskState::kCompleted);
-      } else {
-        Lane* const its_lane = task.peer->lane(*task.route.begin());
-        if (its_lane != lane || grouped == kTogether) flush();
-        lane = its_lane;
-        group[grouped++] = &task;
-      }
-    }
-    flush();
-  }
 }
 
 void Engine::Impl::countDowngrades(const Downgrades& downgrades) {

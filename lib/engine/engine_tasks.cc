@@ -52,25 +52,53 @@ TaskStatus statusOf(const Task& task) {
 }  // namespace
 
 void Engine::Impl::attemptEnded(Task& task, const Completion& completion) noexcept {
-  if (task.attempt_open) {
-    Attempt& attempt = task.attempts[task.attempt_count - 1];
-    attempt.reason = completion.reason;
-    attempt.aftermath = completion.aftermath;
-    task.attempt_open = false;
-    PerTransport& counts = per_transport_[static_cast<size_t>(attempt.transport)];
-    (completion.reason == Reason::kNone ? counts.succeeded : counts.failed).fetch_add(1, std::memory_order_relaxed);
-  }
+  if (task.attempt_open) countAttempt(task, completion);
   if (completion.reason == Reason::kNone) return endTask(task, TaskState::kCompleted);
   if (completion.reason == Reason::kOutOfRange) task.peer->markStale();
   const bool another = isFailureOfTransport(completion.reason) && completion.aftermath != Aftermath::kUnsettled &&
-                       task.attempt_count < task.route.size() && !task.cancel_wanted.load(std::memory_order_relaxed);
-  if (another) {
-    const std::shared_ptr<Peer> peer = task.peer;
+                       !task.cancel_wanted.load(std::memory_order_relaxed);
+  if (Lane* next = another ? nextLane(task) : nullptr) {
+    const std::shared_ptr<Peer> peer = task.peer;  // which owns the lane
     Task* const one = &task;
-    return peer->lane(task.route.begin()[task.attempt_count])->push({&one, 1});
+    return next->push({&one, 1});
   }
   task.error = errorOf(completion.reason, completion.detail);
   endTask(task, stateOf(completion.reason));
+}
+
+void Engine::Impl::countAttempt(Task& task, const Completion& completion) {
+  Attempt& attempt = task.attempts[task.attempt_count - 1];
+  attempt.reason = completion.reason;
+  attempt.aftermath = completion.aftermath;
+  task.attempt_open = false;
+  PerTransport& counts = per_transport_[static_cast<size_t>(attempt.transport)];
+  TransportHealth& health = task.peer->health(attempt.transport);
+  if (completion.reason == Reason::kNone) {
+    counts.succeeded.fetch_add(1, std::memory_order_relaxed);
+    return health.succeeded(task.attempt_incident);
+  }
+  counts.failed.fetch_add(1, std::memory_order_relaxed);
+  if (!isFailureOfTransport(completion.reason) || !health.failed(task.attempt_incident, monotonicNowNs())) return;
+  counts.pauses.fetch_add(1, std::memory_order_relaxed);
+  task.peer->pauseBegan();
+}
+
+// What is tried after a failure: of the plan's transports that were not, the first that the peer still serves and that
+// is not paused, else the first that it serves. nullptr when none is left.
+Lane* Engine::Impl::nextLane(const Task& task) const {
+  TransportSet tried;
+  for (size_t i = 0; i < task.attempt_count; ++i) tried.add(task.attempts[i].transport);
+  const std::shared_ptr<const PeerView> view = task.peer->view();
+  const TransportSet& lacks = view->environmentFor(task.buffer->memory.shared).peer_lacks;
+  const uint64_t now_ns = monotonicNowNs();
+  Lane* paused = nullptr;
+  for (const Transport transport : task.route) {
+    if (tried.has(transport) || lacks.has(transport)) continue;
+    Lane* const lane = task.peer->lane(transport);
+    if (!task.peer->health(transport).isPaused(now_ns)) return lane;
+    if (paused == nullptr) paused = lane;
+  }
+  return paused;
 }
 
 void Engine::Impl::endTask(Task& task, TaskState state) {
@@ -78,11 +106,19 @@ void Engine::Impl::endTask(Task& task, TaskState state) {
                                  : state == TaskState::kCanceled ? canceled_
                                                                  : failed_;
   count.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t now_ns = monotonicNowNs();
+  if (task.deadline_ns != 0 && state != TaskState::kCanceled) {
+    const bool met = state == TaskState::kCompleted && now_ns <= task.deadline_ns;
+    (met ? deadlines_met_ : deadlines_missed_).fetch_add(1, std::memory_order_relaxed);
+  }
+  const bool was_limited = task.turn.limited;
+  if (was_limited) admission_->leave(task);
   const std::shared_ptr<Notice> notice = std::move(task.notice);
   if (notice != nullptr && state != TaskState::kCompleted) notice->failed.store(true, std::memory_order_relaxed);
-  Batch::end(task, state, monotonicNowNs());
+  Batch::end(task, state, now_ns);
   // All of the notice's tasks are seen as ended before the notification leaves.
   if (notice != nullptr && notice->tasks_left.fetch_sub(1, std::memory_order_acq_rel) == 1) notify(notice);
+  if (was_limited) admission_->handOver();
 }
 
 uint64_t nextHandle() {
@@ -209,6 +245,11 @@ Error Engine::Impl::cancel(BatchId batch, size_t task) {
   Task* its = found->task(task);
   if (its == nullptr) return badBatch(batch, "it has no task of this number");
   its->cancel_wanted.store(true, std::memory_order_relaxed);
+  if (its->turn.limited && admission_->takeOut(*its)) {
+    its->error = errorOf(Reason::kCanceled, "");
+    endTask(*its, TaskState::kCanceled);
+    return {};
+  }
   // While this is held no peer is let go of, and a task in flight holds its own until then.
   const std::shared_lock lock(segments_mutex_);
   if (isTerminal(its->state.load(std::memory_order_acquire))) return {};
@@ -224,6 +265,10 @@ EngineMetrics Engine::Impl::metrics() const {
   metrics.tasks_failed = failed_.load(std::memory_order_relaxed);
   metrics.tasks_canceled = canceled_.load(std::memory_order_relaxed);
   metrics.deadlines_expired_on_submit = expired_on_submit_.load(std::memory_order_relaxed);
+  metrics.deadlines_met = deadlines_met_.load(std::memory_order_relaxed);
+  metrics.deadlines_missed = deadlines_missed_.load(std::memory_order_relaxed);
+  metrics.requests_queued = queued_.load(std::memory_order_relaxed);
+  metrics.requests_waiting = admission_->waiting();
   for (size_t field = 0; field < downgrades_.size(); ++field) {
     for (size_t reason = 0; reason < downgrades_[field].size(); ++reason) {
       const uint64_t count = downgrades_[field][reason].load(std::memory_order_relaxed);
@@ -234,7 +279,8 @@ EngineMetrics Engine::Impl::metrics() const {
   for (const Server& server : servers_) {
     const PerTransport& counts = per_transport_[static_cast<size_t>(server.transport)];
     metrics.transports.push_back({server.transport, counts.succeeded.load(std::memory_order_relaxed),
-                                  counts.failed.load(std::memory_order_relaxed), server.backend->traffic()});
+                                  counts.failed.load(std::memory_order_relaxed),
+                                  counts.pauses.load(std::memory_order_relaxed), server.backend->traffic()});
   }
   return metrics;
 }

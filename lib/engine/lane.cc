@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/peer.h"
 #include "engine/wire.h"
 
 namespace tent {
@@ -53,6 +54,7 @@ void Lane::takeAll(std::vector<Task*>& out) {
 
 void Lane::beginAttempt(Task& task) const {
   task.attempts[task.attempt_count++].transport = transport_;
+  task.attempt_incident = peer_.health(transport_).incident();
   task.attempt_open = true;
 }
 

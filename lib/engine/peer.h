@@ -14,6 +14,7 @@
 
 #include "engine/control_client.h"
 #include "engine/lane.h"
+#include "engine/transport_health.h"
 #include "engine/wire.h"
 #include "inventory/environment.h"
 #include "plan/planner.h"
@@ -37,6 +38,7 @@ struct RouteKey {
   MemoryLocation local_memory;
   MemoryLocation remote_memory;
   const TransportPolicy* policy = nullptr;
+  uint64_t rules = 0;  // the generation of those that the policy is of
   TransportList authorized;
 
   friend bool operator==(const RouteKey&, const RouteKey&) = default;
@@ -62,6 +64,12 @@ class Peer : public std::enable_shared_from_this<Peer> {
   void markStale() { stale_.store(true, std::memory_order_relaxed); }
   bool takeStale() { return stale_.exchange(false, std::memory_order_relaxed); }
 
+  TransportHealth& health(Transport transport) { return health_[static_cast<size_t>(transport)]; }
+  TransportSet paused(uint64_t now_ns);
+  // Whether a pause has begun or ended since paused() was last asked.
+  bool pausesChanged() const;
+  void pauseBegan() { next_pause_change_ns_.store(0, std::memory_order_relaxed); }
+
   // The route planned for the key against `view`; nothing where none was kept.
   bool findRoute(const PeerView* view, const RouteKey& key, TransportList& route) const;
   void keepRoute(const PeerView* view, const RouteKey& key, const TransportList& route);
@@ -77,7 +85,9 @@ class Peer : public std::enable_shared_from_this<Peer> {
   const HostPort where_;
   ControlClient client_;
   std::array<std::shared_ptr<Lane>, kTransportCount> lanes_;
+  std::array<TransportHealth, kTransportCount> health_;
   std::atomic<bool> stale_{false};
+  std::atomic<uint64_t> next_pause_change_ns_{UINT64_MAX};
 
   mutable std::mutex mutex_;
   std::shared_ptr<const PeerView> view_;

@@ -11,9 +11,9 @@ namespace {
 constexpr uint64_t kWatchdogNs = 60'000'000'000;
 
 void begin(const std::shared_ptr<Batch>& batch, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    batch->slot(i).batch = batch;
-    batch->slot(i).state.store(TaskState::kPending);
+  for (Task& task : batch->slots(count)) {
+    task.batch = batch;
+    task.state.store(TaskState::kPending);
   }
   batch->commit(count);
 }

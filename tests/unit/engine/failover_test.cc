@@ -5,55 +5,9 @@
 
 #include <doctest/doctest.h>
 
-#include "engine/engine.h"
-#include "transport/fake/fake_backend.h"
-#include "unit/engine/two_engines.h"
+#include "unit/engine/scripted.h"
 
 namespace tent {
-namespace {
-
-// Both ends have the transports "rdma" and "tcp", played by fakes; the initiator's follow scripts.
-struct Scripted {
-  explicit Scripted(
-      const std::string& config = R"({"policy": [{"segment_type": "memory", "transports": ["rdma", "tcp"]}]})",
-      uint32_t queue_transfers = 256)
-      : engines(1u << 16, Registration::kApplication, config, options({rdma, tcp}, queue_transfers),
-                options({nullptr, nullptr}, queue_transfers)) {}
-
-  static EngineOptions options(std::vector<std::shared_ptr<FakeScript>> scripts, uint32_t queue_transfers) {
-    EngineOptions result;
-    result.make_backends = [scripts, queue_transfers](Loop& /*loop*/) {
-      std::vector<std::unique_ptr<Backend>> backends;
-      for (size_t i = 0; i < scripts.size(); ++i) {
-        FakeOptions fake;
-        fake.name = i == 0 ? "rdma" : "tcp";
-        fake.queue_transfers = queue_transfers;
-        fake.script = scripts[i];
-        backends.push_back(makeFakeBackend(fake).value());
-      }
-      return backends;
-    };
-    // A host with a NIC, so that plans have an rdma to begin with.
-    Environment environment = referenceEnvironment();
-    Nic nic;
-    nic.name = "mlx5_0";
-    nic.gids.push_back({3, *parseGid("::ffff:10.0.0.1"), GidType::kRoceV2, "eth0"});
-    environment.local.nics.push_back(nic);
-    environment.peer = environment.local;
-    result.environment = environment;
-    return result;
-  }
-
-  TaskReport run(Opcode opcode = Opcode::kWrite) {
-    return engines.report(engines.run({engines.request(opcode, 0, 4096)}));
-  }
-
-  std::shared_ptr<FakeScript> rdma = std::make_shared<FakeScript>();
-  std::shared_ptr<FakeScript> tcp = std::make_shared<FakeScript>();
-  TwoEngines engines;
-};
-
-}  // namespace
 
 TEST_CASE("the plan's primary carries what does not fail") {
   Scripted scripted;
