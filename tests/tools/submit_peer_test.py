@@ -75,6 +75,26 @@ class Serving(Case):
         self.assertTrue(ready["address"].startswith("127.0.0.1:"))
         self.stop(process)
 
+    def test_sighup_reads_the_configuration_again(self):
+        config = self.write("c.json", "{}")
+        _, process = self.serve("--config", config, "--size", "4K")
+
+        def said_after(content):
+            config.write_text(content)
+            process.send_signal(signal.SIGHUP)
+            lines = []
+            while not lines or not any(end in lines[-1] for end in ("in force stays", "are in force")):
+                lines.append(process.stderr.readline())
+                self.assertTrue(lines[-1], "the target has ended")
+            return "".join(lines)
+
+        self.assertNotIn("restart", said_after('{"qos": {"defaults": {"priority": "low"}}}'))
+        self.assertRegex(said_after('{"qos": {"defaults": {"priority": "lowest"}}}'), r"c.json:1:\d+: /qos/defaults/prior")
+        self.assertIn("in force stays", said_after("{"))
+        self.assertIn("to change rpc_server_port, auth takes a restart",
+                      said_after('{"rpc_server_port": 4711, "auth": {"encrypt_data": true}}'))
+        self.stop(process)
+
     def test_an_address_for_others_needs_their_trust(self):
         result = self.submit("--serve", "--bind", "0.0.0.0:0")
         self.assertEqual((result.returncode, result.stdout), (4, ""))

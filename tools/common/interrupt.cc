@@ -15,13 +15,22 @@ namespace {
 
 volatile std::sig_atomic_t stop_wanted = 0;
 int stop_fd = -1;
+int hangup_fd = -1;
+
+void announce(int fd) {
+  const uint64_t one = 1;
+  // An eventfd write of 1 cannot block here, and there is nobody to tell if it failed.
+  [[maybe_unused]] const auto written = write(fd, &one, sizeof one);
+}
 
 extern "C" void onInterrupt(int) {
   if (stop_wanted != 0) _exit(kExitInterrupted);
   stop_wanted = 1;
-  const uint64_t one = 1;
-  // An eventfd write of 1 cannot block here, and there is nobody to tell if it failed.
-  [[maybe_unused]] const auto written = write(stop_fd, &one, sizeof one);
+  announce(stop_fd);
+}
+
+extern "C" void onHangup(int) {
+  announce(hangup_fd);
 }
 
 }  // namespace
@@ -46,6 +55,22 @@ bool interrupted() {
 
 int interruptFd() {
   return stop_fd;
+}
+
+void catchHangups() {
+  hangup_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  struct sigaction action {};
+  action.sa_handler = onHangup;
+  sigaction(SIGHUP, &action, nullptr);
+}
+
+int hangupFd() {
+  return hangup_fd;
+}
+
+bool takeHangup() {
+  eventfd_t times = 0;
+  return eventfd_read(hangup_fd, &times) == 0;
 }
 
 }  // namespace tent::tool

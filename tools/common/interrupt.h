@@ -1,4 +1,5 @@
-// SIGINT and SIGTERM as a wish to stop: the tools finish what they are writing, report what was done, and end.
+// Signals. SIGINT and SIGTERM are a wish to stop: the tools finish what they are writing, report what was done, and
+// end.
 #pragma once
 
 namespace tent::tool {
@@ -13,5 +14,14 @@ bool interrupted();
 
 // A descriptor that becomes readable when the process is interrupted, for waits. Owned here.
 int interruptFd();
+
+// SIGHUP as a wish to read the configuration again. Until this is called it ends the process, as usual.
+void catchHangups();
+
+// A descriptor that is readable while such a wish was not taken. Owned here; -1 before catchHangups().
+int hangupFd();
+
+// Whether there was such a wish, however often it was said.
+bool takeHangup();
 
 }  // namespace tent::tool

@@ -105,6 +105,9 @@ void addMetrics(EngineMetrics& sum, const EngineMetrics& other) {
   sum.tasks_failed += other.tasks_failed;
   sum.tasks_canceled += other.tasks_canceled;
   sum.deadlines_expired_on_submit += other.deadlines_expired_on_submit;
+  sum.deadlines_met += other.deadlines_met;
+  sum.deadlines_missed += other.deadlines_missed;
+  sum.requests_queued += other.requests_queued;
   for (const auto& downgrade : other.downgrades) {
     const auto it = std::find_if(sum.downgrades.begin(), sum.downgrades.end(), [&](const auto& one) {
       return one.field == downgrade.field && one.reason == downgrade.reason;
@@ -120,6 +123,7 @@ void addMetrics(EngineMetrics& sum, const EngineMetrics& other) {
     }
     it->attempts_succeeded += transport.attempts_succeeded;
     it->attempts_failed += transport.attempts_failed;
+    it->pauses += transport.pauses;
     it->traffic.read_bytes += transport.traffic.read_bytes;
     it->traffic.written_bytes += transport.traffic.written_bytes;
     it->traffic.served_read_bytes += transport.traffic.served_read_bytes;
@@ -142,10 +146,15 @@ std::string prometheusText(const EngineMetrics& metrics) {
     out.sample(fmt::format("{{transport=\"{}\",outcome=\"succeeded\"}}", name), one.attempts_succeeded);
     out.sample(fmt::format("{{transport=\"{}\",outcome=\"failed\"}}", name), one.attempts_failed);
   }
+  out.metric("tent_transport_pauses_total", "Times that a transport was paused after it had failed again and again.");
+  for (const auto& one : metrics.transports) {
+    out.sample(fmt::format("{{transport=\"{}\"}}", nameOf(one.transport)), one.pauses);
+  }
   out.metric("tent_bytes_total", "Bytes moved between this process's memory and peers, by who asked for them.");
-  for (const auto& [transport, succeeded, failed, traffic] : metrics.transports) {
-    const auto sample = [&, name = nameOf(transport)](std::string_view direction, std::string_view role,
-                                                      uint64_t bytes) {
+  for (const auto& one : metrics.transports) {
+    const Traffic& traffic = one.traffic;
+    const auto sample = [&, name = nameOf(one.transport)](std::string_view direction, std::string_view role,
+                                                          uint64_t bytes) {
       out.sample(fmt::format("{{transport=\"{}\",direction=\"{}\",role=\"{}\"}}", name, direction, role), bytes);
     };
     sample("read", "initiator", traffic.read_bytes);
@@ -159,6 +168,11 @@ std::string prometheusText(const EngineMetrics& metrics) {
   }
   out.metric("tent_deadlines_expired_on_submit_total", "Requests of which the deadline had passed when they came.");
   out.sample("", metrics.deadlines_expired_on_submit);
+  out.metric("tent_deadlines_total", "Tasks with a deadline that had not passed when they came, by what became of it.");
+  out.sample("{outcome=\"met\"}", metrics.deadlines_met);
+  out.sample("{outcome=\"missed\"}", metrics.deadlines_missed);
+  out.metric("tent_requests_queued_total", "Requests that had to wait for room under their contract.");
+  out.sample("", metrics.requests_queued);
   return std::move(out.text);
 }
 

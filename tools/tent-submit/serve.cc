@@ -3,7 +3,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <optional>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -13,6 +16,7 @@
 #include "base/units.h"
 #include "common/exit_code.h"
 #include "common/interrupt.h"
+#include "common/load.h"
 #include "engine/address.h"
 #include "engine/engine.h"
 #include "report/json_writer.h"
@@ -26,24 +30,24 @@ constexpr uint64_t kPatternSeed = 0x7365727665;
 
 // One buffer that the application owns and one that the engine allocated, so that vectors of both kinds find theirs.
 // Destroyed after the engine.
-struct Served {
+struct Target {
   Mapping application;
   std::unique_ptr<Engine> engine;
 };
 
-std::string offer(Served& served, uint64_t bytes) {
+std::string offer(Target& target, uint64_t bytes) {
   const MemoryOptions options{MemoryLocation{}, Permission::kGlobalReadWrite};
   auto mapping = Mapping::make(bytes);
   if (!mapping) {
     return fmt::format("there is no memory of {}: {}; give a smaller --size", formatSize(bytes),
                        std::generic_category().message(errno));
   }
-  served.application = *std::move(mapping);
-  fillPattern(served.application.memory(), kPatternSeed);
-  if (Error error = served.engine->registerMemory(served.application.memory().data(), bytes, options)) {
+  target.application = *std::move(mapping);
+  fillPattern(target.application.memory(), kPatternSeed);
+  if (Error error = target.engine->registerMemory(target.application.memory().data(), bytes, options)) {
     return messageOf(error);
   }
-  const auto allocated = served.engine->allocateMemory(bytes, options);
+  const auto allocated = target.engine->allocateMemory(bytes, options);
   if (!allocated) return fmt::format("{}; give a smaller --size", messageOf(allocated.error()));
   fillPattern({static_cast<std::byte*>(*allocated), bytes}, ~kPatternSeed);
   return "";
@@ -106,13 +110,36 @@ void appendServed(std::string& out, const EngineMetrics& metrics, bool json_form
   out += '\n';
 }
 
+EngineConfig configOf(const Options& options, EngineConfig config) {
+  if (const auto where = parseAddress(options.bind)) {
+    config.rpc_server_hostname = where->host;
+    config.rpc_server_port = where->port;
+  }
+  if (!options.segment.empty()) config.local_segment_name = options.segment;
+  return config;
+}
+
+// Puts the configuration's file as it is now in force, as far as a running engine can, and says what came of it.
+void reload(const Options& options, Engine& engine) {
+  const auto say = [](const std::string& what) { std::fprintf(stderr, "tent-submit: SIGHUP: %s\n", what.c_str()); };
+  const std::string& path = options.common.config_path;
+  std::optional<EngineConfig> config = loadEngineConfig(path, options.common.quiet);
+  if (!config) return say("the configuration in force stays as it is");
+  applyToken(options, config->auth);
+  const std::vector<std::string> left = engine.reloadPolicy(configOf(options, *std::move(config)));
+  if (!left.empty()) say(fmt::format("to change {} takes a restart", fmt::join(left, ", ")));
+  if (!options.common.quiet) say(fmt::format("qos, policy and admission of {} are in force", escapeForTerminal(path)));
+}
+
 // Sleeps until the process is interrupted, or until its standard input ends where that is asked for.
-void sleepUntilStopped(bool until_stdin_ends) {
-  std::array<pollfd, 2> fds{{{interruptFd(), POLLIN, 0}, {until_stdin_ends ? STDIN_FILENO : -1, POLLIN, 0}}};
+void serveUntilStopped(const Options& options, Engine& engine) {
+  std::array<pollfd, 3> fds{
+      {{interruptFd(), POLLIN, 0}, {hangupFd(), POLLIN, 0}, {options.until_stdin_ends ? STDIN_FILENO : -1, POLLIN, 0}}};
   while (!interrupted()) {
     if (poll(fds.data(), fds.size(), -1) < 0 && errno != EINTR) return;
+    if (takeHangup()) reload(options, engine);
     std::array<char, 64> piece{};
-    if (fds[1].revents != 0 && read(STDIN_FILENO, piece.data(), piece.size()) <= 0) return;
+    if (fds[2].revents != 0 && read(STDIN_FILENO, piece.data(), piece.size()) <= 0) return;
   }
 }
 
@@ -124,28 +151,25 @@ int environmentFault(const std::string& message) {
 }  // namespace
 
 int serve(const Options& options, EngineConfig config, Output& output) {
-  if (const auto where = parseAddress(options.bind)) {
-    config.rpc_server_hostname = where->host;
-    config.rpc_server_port = where->port;
-  }
-  if (!options.segment.empty()) config.local_segment_name = options.segment;
-  auto engine = Engine::create(std::move(config));
+  // Without a file that can be read again SIGHUP ends the process, as usual.
+  if (!options.common.config_path.empty() && options.common.config_path != "-") catchHangups();
+  auto engine = Engine::create(configOf(options, std::move(config)));
   if (!engine) return environmentFault(messageOf(engine.error()));
-  Served served;
-  served.engine = *std::move(engine);
-  if (const std::string error = offer(served, options.size); !error.empty()) return environmentFault(error);
+  Target target;
+  target.engine = *std::move(engine);
+  if (const std::string error = offer(target, options.size); !error.empty()) return environmentFault(error);
 
   const bool json = options.common.format != OutputFormat::kText;
   if (json) {
-    writeReadyObject(output.buffer(), *served.engine, options.size);
+    writeReadyObject(output.buffer(), *target.engine, options.size);
   } else {
-    output.buffer() += readyText(*served.engine, options);
+    output.buffer() += readyText(*target.engine, options);
   }
   output.flush();
   // Nobody can come who has not been told where.
   if (output.closed() || !output.error().empty()) return kExitOk;
-  sleepUntilStopped(options.until_stdin_ends);
-  appendServed(output.buffer(), served.engine->metrics(), json);
+  serveUntilStopped(options, *target.engine);
+  appendServed(output.buffer(), target.engine->metrics(), json);
   return kExitOk;
 }
 
