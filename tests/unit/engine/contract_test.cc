@@ -109,6 +109,7 @@ TEST_CASE("a full queue refuses the submit as a whole, and nothing of it reaches
   CHECK(refused.error().error.index == 1);
   CHECK(refused.error().failed == 2);
   CHECK(engine.taskCount(small).value() == 0);
+  CHECK(scripted.engines.target->receiveNotifications().empty());
   CHECK_FALSE(engine.freeBatch(small));
   const Batched last(engine, {request});
   CHECK_FALSE(last.failure.error);
@@ -217,6 +218,58 @@ TEST_CASE("a notification follows the last of the tasks that had to wait, once, 
   const auto received = scripted.engines.target->receiveNotifications();
   REQUIRE(received.size() == 1);
   CHECK(received[0].message == "all three");
+}
+
+TEST_CASE("requests of v1 without intent go as legacy ones do: the same results, in the same order") {
+  std::vector<std::vector<uint64_t>> orders;
+  for (const Surface surface : {Surface::kLegacy, Surface::kV1}) {
+    Scripted scripted(R"({"policy": [{"segment_type": "memory", "transports": ["rdma", "tcp"]}]})", 1);
+    scripted.rdma->next(FakeScript::hold());
+    scripted.rdma->next(FakeScript::failUntouched(Reason::kIoError), 3);
+    fill(scripted.engines.local.data(), scripted.engines.local.size(), 7);
+    std::vector<Request> requests;
+    for (uint64_t i = 1; i <= 20; ++i) {
+      requests.push_back(scripted.engines.request(i % 3 == 0 ? Opcode::kRead : Opcode::kWrite, i * 1024, i));
+      requests.back().fields.surface = surface;
+    }
+    const Batched batch(*scripted.engines.initiator, requests);
+    REQUIRE(scripted.rdma->waitHeld(1, kWatchdogNs));
+    scripted.rdma->release();
+    REQUIRE(batch.wait());
+    std::vector<uint64_t> order = lengthsOf(*scripted.rdma);
+    for (size_t i = 0; i < requests.size(); ++i) {
+      const TaskReport report = batch.report(i);
+      order.push_back(report.dispatch_order);
+      order.push_back(report.attempt_count);
+      order.push_back(static_cast<uint64_t>(report.carriedBy()));
+      order.push_back(report.status.transferred_bytes);
+    }
+    orders.push_back(order);
+  }
+  CHECK(orders[0] == orders[1]);
+}
+
+TEST_CASE("a hint stays inside the allowlist, whatever fails") {
+  const std::vector<FakeScript::Fate> fates{
+      FakeScript::failUntouched(Reason::kIoError),      FakeScript::failSettled(Reason::kPeerLost, 10),
+      FakeScript::failUnsettled(Reason::kPeerLost, 10), FakeScript::closeLink(Reason::kPeerLost),
+      FakeScript::failUntouched(Reason::kTimeout),      FakeScript::failUntouched(Reason::kAuthFailed)};
+  for (const FakeScript::Fate& first : fates) {
+    for (const FakeScript::Fate& second : fates) {
+      Scripted scripted(R"({"qos": {"defaults": {"allowed_transports": ["rdma", "tcp"]}},
+          "policy": [{"segment_type": "memory", "transports": ["shm", "tcp", "rdma"]}]})");
+      scripted.rdma->usually(first);
+      scripted.tcp->usually(second);
+      // More than it takes to pause both.
+      for (int i = 0; i < 5; ++i) {
+        const Request request = scripted.engines.request(Opcode::kWrite, 0, 64, Transport::kRdma);
+        const Batched batch(*scripted.engines.initiator, {request});
+        CHECK((!batch.failure.error || batch.failure.error.reason == Reason::kHintUnavailable));
+        REQUIRE(batch.wait());
+      }
+      CHECK(scripted.shm->seen().empty());
+    }
+  }
 }
 
 TEST_CASE("what is unsupported or unauthorized fails before anything reaches a transport") {
