@@ -163,6 +163,24 @@ int tent_get_nic_load_stats(tent_engine_t engine, tent_nic_load_stat_t* /*stats*
   });
 }
 
+int tent_reload_policy(tent_engine_t engine, const char* source, tent_result_t* result) {
+  if (const Error wrong = checkResult(result)) return call([&] { return wrong; });
+  std::string left;
+  const int32_t code = callOn(engine, [&](Engine& on) -> Error {
+    if (source == nullptr) return nullArgument("source");
+    auto config = readConfig(source);
+    if (!config) return std::move(config.error());
+    for (const std::string& key : on.reloadPolicy(*std::move(config))) left += (left.empty() ? "" : ", ") + key;
+    return {};
+  });
+  if (result == nullptr) return code;
+  const int32_t written = call([&]() -> Error {
+    writeResult(code == TENT_OK ? SubmitFailure{} : lastFailure(), result, left);
+    return {};
+  });
+  return code == TENT_OK ? written : code;
+}
+
 int tent_last_error(tent_result_t* result) {
   return call([&]() -> Error {
     if (result == nullptr) return nullArgument("result");

@@ -96,6 +96,13 @@ JsonValue* placeOf(JsonValue& document, std::string_view path, std::string& poin
   }
 }
 
+tl::expected<EngineConfig, Error> configIn(const JsonValue& document, const std::string& source) {
+  FaultList faults(source.empty() || isText(source) ? "configuration" : source);
+  EngineConfig config = readEngineConfig(document, faults);
+  if (faults.hasErrors()) return tl::unexpected(badConfiguration(faults.firstError()));
+  return config;
+}
+
 }  // namespace
 
 void setConfigSource(const char* source) {
@@ -112,6 +119,12 @@ void setConfigKey(const char* key, const char* value) {
   } else {
     pending().keys.push_back({key, value});
   }
+}
+
+tl::expected<EngineConfig, Error> readConfig(const std::string& source) {
+  auto document = readSource(source);
+  if (!document) return tl::unexpected(std::move(document.error()));
+  return configIn(*document, source);
 }
 
 tl::expected<EngineConfig, Error> takeConfig() {
@@ -147,10 +160,7 @@ tl::expected<EngineConfig, Error> takeConfig() {
       if (again.errorCount() >= faults.errorCount()) *place = std::move(scalar);
     }
   }
-  FaultList faults(taken.source && !isText(*taken.source) ? *taken.source : "configuration");
-  EngineConfig config = readEngineConfig(document, faults);
-  if (faults.hasErrors()) return tl::unexpected(badConfiguration(faults.firstError()));
-  return config;
+  return configIn(document, taken.source.value_or(""));
 }
 
 }  // namespace tent::abi

@@ -38,7 +38,7 @@ Error checkResult(const tent_result_t* result) {
           "set it to sizeof(tent_result_t)"};
 }
 
-void writeResult(const SubmitFailure& failure, tent_result_t* result) {
+void writeResult(const SubmitFailure& failure, tent_result_t* result, const std::string& note) {
   const Error& error = failure.error;
   const Category category = categoryOf(error.reason);
   tent_result_t whole{};
@@ -51,7 +51,7 @@ void writeResult(const SubmitFailure& failure, tent_result_t* result) {
   whole.category_name = cString(nameOf(category));
   whole.reason_name = cString(nameOf(error.reason));
   whole.field_name = cString(nameOf(error.field));
-  const std::string message = error ? messageOf(error) : "";
+  const std::string message = error ? messageOf(error) : note;
   std::copy_n(message.begin(), std::min(message.size(), sizeof whole.message - 1), whole.message);
   std::memcpy(result, &whole, std::min<size_t>(result->struct_size, sizeof whole));
 }

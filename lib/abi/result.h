@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
@@ -16,8 +17,9 @@ namespace tent::abi {
 // TENT_REASON_*.
 int32_t numberOf(Reason reason);
 
-// Writes the result as far as the caller's struct goes. The caller's struct_size must be readable (checkResult).
-void writeResult(const SubmitFailure& failure, tent_result_t* result);
+// Writes the result as far as the caller's struct goes; `note` is the message of a success. The caller's struct_size
+// must be readable (checkResult).
+void writeResult(const SubmitFailure& failure, tent_result_t* result, const std::string& note = {});
 // What is wrong with the caller's struct; nullptr is no fault.
 Error checkResult(const tent_result_t* result);
 

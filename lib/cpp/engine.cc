@@ -86,6 +86,15 @@ Status TransferEngine::getSegmentInfo(SegmentID handle, SegmentInfo& info) {
   return {};
 }
 
+Status TransferEngine::reloadPolicy(const std::string& config, std::string* needs_restart) {
+  if (hasNul(config))
+    return refusal(kBadConfiguration, "the configuration holds a NUL byte: give a path, or a JSON text");
+  tent_result_t result = TENT_RESULT_INIT;
+  Status status = statusOf(tent_reload_policy(handle_, config.c_str(), &result));
+  if (status.ok() && needs_restart != nullptr) *needs_restart = result.message;
+  return status;
+}
+
 Status TransferEngine::sendNotification(SegmentID target_id, const Notification& notification) {
   if (Status status = checkNotification(notification); !status.ok()) return status;
   return statusOf(tent_send_notifs(handle_, target_id, notification.name.c_str(), notification.msg.c_str()));

@@ -91,6 +91,7 @@ std::vector<Call> callsOnEngines() {
        invalid},
       {"wait_batch", [](E e) -> int64_t { return tent_wait_batch(e, 1, 0); }, invalid},
       {"batch_fd", [](E e) -> int64_t { return tent_batch_fd(e, 1, &fd); }, invalid},
+      {"reload_policy", [](E e) -> int64_t { return tent_reload_policy(e, "{}", &result); }, invalid},
   };
 }
 

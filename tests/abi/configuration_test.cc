@@ -113,5 +113,40 @@ TEST_CASE("an engine listens where it is told to, and nowhere else by default") 
   CHECK(other.name().rfind("127.0.0.2:", 0) == 0);
 }
 
+TEST_CASE("a reload is in force for later submits; one that is broken changes nothing and says where it is broken") {
+  TwoCEngines two(R"({"policy": [{"segment_type": "memory", "transports": ["shm"]}]})");
+  tent_request_v1_t over_tcp = two.request(OPCODE_WRITE);
+  over_tcp.transport_hint = TRANSPORT_TCP;
+  const auto submitted = [&] {
+    const tent_batch_id_t batch = tent_allocate_batch(two.initiator, 1);
+    const int code = tent_submit_v1(two.initiator, batch, &over_tcp, 1);
+    tent_wait_batch(two.initiator, batch, UINT64_MAX);
+    tent_free_batch(two.initiator, batch);
+    return code;
+  };
+  CHECK(submitted() == TENT_ERROR_TRANSPORT_UNAUTHORIZED);
+
+  tent_result_t result = TENT_RESULT_INIT;
+  for (const char* broken : {"{", R"({"policy": [{"transports": ["tpc"]}]})", "/nowhere/tent.json"}) {
+    CAPTURE(broken);
+    CHECK(tent_reload_policy(two.initiator, broken, &result) == TENT_ERROR_RUNTIME);
+    CHECK(result.reason == TENT_REASON_BAD_CONFIGURATION);
+    CHECK(std::string(result.message) == lastError().message);
+    CHECK(submitted() == TENT_ERROR_TRANSPORT_UNAUTHORIZED);
+  }
+  CHECK(tent_reload_policy(two.initiator, nullptr, &result) == TENT_ERROR_INVALID_ARGUMENT);
+
+  CHECK(tent_reload_policy(two.initiator, R"({"policy": [{"segment_type": "memory", "transports": ["tcp"]}]})",
+                           &result) == TENT_OK);
+  CHECK(result.category == TENT_OK);
+  CHECK(std::string(result.message).empty());
+  CHECK(submitted() == TENT_OK);
+  CHECK(tent_reload_policy(two.initiator, R"({"tenant": "x", "rpc_server_port": 4711})", &result) == TENT_OK);
+  CHECK(std::string(result.message) == "tenant, rpc_server_port");
+  CHECK(tent_reload_policy(two.initiator, "{}", nullptr) == TENT_OK);
+  result.struct_size = 4;
+  CHECK(tent_reload_policy(two.initiator, "{}", &result) == TENT_ERROR_INVALID_LAYOUT);
+}
+
 }  // namespace
 }  // namespace tent::abi_test

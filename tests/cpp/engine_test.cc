@@ -257,4 +257,25 @@ TEST_CASE("a configuration may be a text, and an engine knows its address") {
   CHECK(stats.empty());
 }
 
+TEST_CASE("a reload is in force for what is submitted later, and names what takes a restart") {
+  TwoEngines two;
+  const auto submitted = [&] {
+    tent::Request over_tcp = two.request(tent::Request::WRITE);
+    over_tcp.transport_hint = tent::TCP;
+    return two.initiator.submitTransfer(two.batch, {over_tcp});
+  };
+  std::string needs_restart = "untouched";
+  CHECK(two.initiator.reloadPolicy("{\"policy\": 5}", &needs_restart).reason() == TENT_REASON_BAD_CONFIGURATION);
+  CHECK(needs_restart == "untouched");
+  require(submitted());
+  require(
+      two.initiator.reloadPolicy("{\"policy\": [{\"segment_type\": \"memory\", \"transports\": [\"shm\"]}], "
+                                 "\"max_failover_attempts\": 7}",
+                                 &needs_restart));
+  CHECK(needs_restart == "max_failover_attempts");
+  CHECK(submitted().reason() == TENT_REASON_HINT_NOT_IN_POLICY);
+  require(two.initiator.reloadPolicy("{}"));
+  require(submitted());
+}
+
 }  // namespace

@@ -20,8 +20,8 @@ OPCODE_MEMBERS = "  int32_t opcode;           /* OPCODE_READ, OPCODE_WRITE */\n"
 RESERVED_OPCODE = "  uint32_t reserved_opcode; /* 0 */\n"
 LAST_MEMBER = "bits 32-63 ignored and recorded */\n};"
 REQUEST_INIT = "TENT_INTENT_UNSPEC, TENT_PRIORITY_UNSPEC, 0u, NULL, TRANSPORT_UNSPEC, 0u, 0u "
-NEXT_VERSION = "} TENT_0;\n"
-MINOR_ONE = ("#define TENT_API_VERSION_MINOR 0u", "#define TENT_API_VERSION_MINOR 1u")
+NEXT_VERSION = "} TENT_1.0;\n"
+NEXT_MINOR = ("#define TENT_API_VERSION_MINOR 1u", "#define TENT_API_VERSION_MINOR 2u")
 NOTIFI_INLINE = "static inline int tent_submit_v1_notif("
 
 # Of the header or the map: name, what changes, (rule, words of the sentence, who breaks).
@@ -109,7 +109,7 @@ BREAKS = {
         ("symbol_reversioned", "tent_last_error had TENT_1.0 and has TENT_0", {OLD})),
     "a new symbol in a released version": (
         dict(header=[("uint64_t tent_monotonic_now_ns(void);", "uint64_t tent_monotonic_now_ns(void);\nint tent_flush(void);"),
-                     MINOR_ONE],
+                     NEXT_MINOR],
              symbol_map=[("    tent_last_error;\n", "    tent_flush;\n    tent_last_error;\n")]),
         ("released_version_changed", "tent_flush is new in TENT_1.0, which has been released", {NEW})),
     "another soname": (
@@ -172,19 +172,19 @@ HARMLESS = {
     "comments": dict(header=[("/* STATUS_* */", "/* of STATUS_* */")]),
     "a parameter's name": dict(header=[("int tent_available(tent_engine_t engine);", "int tent_available(tent_engine_t which);")]),
     "a new function in a version of its own": dict(
-        header=[("uint64_t tent_monotonic_now_ns(void);", "uint64_t tent_monotonic_now_ns(void);\nint tent_flush(void);"), MINOR_ONE],
-        symbol_map=[(NEXT_VERSION, NEXT_VERSION + "\nTENT_1.1 {\n  global:\n    tent_flush;\n} TENT_1.0;\n")]),
+        header=[("uint64_t tent_monotonic_now_ns(void);", "uint64_t tent_monotonic_now_ns(void);\nint tent_flush(void);"), NEXT_MINOR],
+        symbol_map=[(NEXT_VERSION, NEXT_VERSION + "\nTENT_1.2 {\n  global:\n    tent_flush;\n} TENT_1.1;\n")]),
     "a new constant": dict(
-        header=[("#define TENT_FIELD_NOTIFICATION 21", "#define TENT_FIELD_NOTIFICATION 21\n#define TENT_FIELD_MORE 22"), MINOR_ONE]),
+        header=[("#define TENT_FIELD_NOTIFICATION 21", "#define TENT_FIELD_NOTIFICATION 21\n#define TENT_FIELD_MORE 22"), NEXT_MINOR]),
     "a member behind an entry": dict(
         header=[(LAST_MEMBER, LAST_MEMBER[:-2] + "  uint64_t cookie;\n};"), (REQUEST_INIT, REQUEST_INIT.rstrip() + ", 0u "),
-                MINOR_ONE]),
+                NEXT_MINOR]),
     "a member behind a result": dict(
         header=[("  char message[512]; /* one sentence for people, terminated */\n",
-                 "  char message[512]; /* one sentence for people, terminated */\n  uint64_t trace;\n"), MINOR_ONE]),
+                 "  char message[512]; /* one sentence for people, terminated */\n  uint64_t trace;\n"), NEXT_MINOR]),
     "members behind options": dict(
         header=[("  const char* notification_message; /* up to 4095 bytes */\n",
-                 "  const char* notification_message; /* up to 4095 bytes */\n  const char* trace;\n  uint64_t span;\n"), MINOR_ONE]),
+                 "  const char* notification_message; /* up to 4095 bytes */\n  const char* trace;\n  uint64_t span;\n"), NEXT_MINOR]),
     "a new struct": dict(
         header=[("#define TENT_RESULT_INIT", "struct tent_span {\n  uint64_t begin;\n  uint64_t end;\n};\n\n#define TENT_RESULT_INIT")]),
     "the same type by another name": dict(header=[("  tent_segment_id_t handle; /* of the sender", "  uint64_t handle; /* of the sender")]),

@@ -109,6 +109,12 @@ class TransferEngine {
   // A descriptor for poll(2): readable while no task of the batch is in flight. The engine's; gone with the batch.
   Status getBatchFd(BatchID batch_id, int& fd);
 
+  // Replaces what the configuration decides about requests (`qos`, `policy`, `admission`) by what `config`, a path or a
+  // JSON text, says: what is submitted from then on goes by it, what is in flight keeps what it was given. A fault
+  // leaves everything as it was (bad_configuration). `needs_restart`, where it is given, gets the other keys in which
+  // `config` differs from this engine's, which take a new engine.
+  Status reloadPolicy(const std::string& config, std::string* needs_restart = nullptr);
+
   // ---- notifications
 
   Status sendNotification(SegmentID target_id, const Notification& notification);

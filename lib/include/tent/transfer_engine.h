@@ -210,7 +210,7 @@ int tent_get_nic_load_stats(tent_engine_t engine, tent_nic_load_stat_t* stats, s
 /* ======== Transfer Intent API v1 ======== */
 
 #define TENT_API_VERSION_MAJOR 1u
-#define TENT_API_VERSION_MINOR 0u
+#define TENT_API_VERSION_MINOR 1u
 #define TENT_API_VERSION (TENT_API_VERSION_MAJOR << 16 | TENT_API_VERSION_MINOR) /* of this header */
 
 #define TENT_INTENT_UNSPEC 0
@@ -497,6 +497,14 @@ uint64_t tent_monotonic_now_ns(void);
 /* now + budget. TENT_ERROR_DEADLINE: over UINT64_MAX, or a budget over 30 days. A budget of 0 has expired, which is not
  * the same as none. */
 int tent_deadline_after_ns(uint64_t budget_ns, uint64_t* deadline_ns_out);
+
+/* Since 1.1. Replaces what the engine's configuration decides about requests (`qos`, `policy`, `admission`, and the
+ * queue pair pools of transports.rdma.endpoint) by that of `source`, a path or a JSON text as
+ * tent_load_config_from_file takes: what is submitted from then on goes by it, what is in flight keeps what it was
+ * given. A fault leaves everything as it was: TENT_REASON_BAD_CONFIGURATION, and where it is. `result` may be NULL; on
+ * success its message names the other keys in which the configuration differs from the engine's, which take a new
+ * engine ("" none). */
+int tent_reload_policy(tent_engine_t engine, const char* source, tent_result_t* result);
 
 static inline int tent_submit_v1(tent_engine_t engine, tent_batch_id_t batch, const tent_request_v1_t* entries,
                                  size_t count) {
