@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/address.h"
 #include "engine/batch.h"
 #include "engine/control_server.h"
 #include "engine/engine.h"
@@ -102,12 +103,13 @@ class Engine::Impl final : public LaneHost {
   std::shared_ptr<Peer> findPeer(SegmentId segment) const;
   tl::expected<std::shared_ptr<Peer>, Error> peerOf(SegmentId segment);
   tl::expected<std::shared_ptr<Peer>, Error> selfPeer();
-  std::shared_ptr<Peer> makePeer(const std::string& name, HostPort where);
+  // Blocks while a name is looked up.
+  tl::expected<std::shared_ptr<Peer>, Error> makePeer(const std::string& name, const HostPort& where);
   tl::expected<std::shared_ptr<const PeerView>, Error> refresh(Peer& peer);
   tl::expected<Message, Error> ask(Peer& peer, const Message& request);
   Environment environmentOf(const PeerDescription& description) const;
   Error openLinkNow(Peer& peer, Transport transport);
-  void judgeSharedMemory(Peer& peer, PeerView& view);
+  Error judgeSharedMemory(Peer& peer, PeerView& view);
   void retire(std::shared_ptr<Peer> peer);
 
   Error takeNotification(std::string_view from, Notification notification);

@@ -132,7 +132,7 @@ TEST_CASE("a step that fails leaves nothing behind") {
     errno = EMFILE;
     return -1;
   };
-  CHECK(failure() == "shared memory: memfd_create: Too many open files; raise the limit of open files (ulimit -n)");
+  CHECK(failure() == "shared memory: memfd_create: Too many open files: raise the limit of this process (ulimit -n)");
   systemCalls() = SystemCalls();
   systemCalls().ftruncate = [](int, off_t) {
     errno = ENOMEM;
