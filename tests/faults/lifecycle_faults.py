@@ -7,6 +7,7 @@ import socket
 import statistics
 import threading
 import time
+import unittest
 from pathlib import Path
 
 import process
@@ -231,6 +232,7 @@ class Ending(Case):
                 self.assertEqual(inherited, [])
             initiator("wait", address=target.address, seconds=30)
 
+    @unittest.skipIf(SANITIZED == "thread", "the thread sanitizer lets no child of several threads start one")
     def test_a_forked_child_may_have_an_engine_of_its_own(self):
         for kind in KINDS:
             parent = self.target(kind)
