@@ -86,7 +86,10 @@ tl::expected<std::unique_ptr<SharedMemory>, Error> SharedMemory::map(Fd fd, uint
     return refused("has " + std::to_string(status.st_size) + " bytes where " + std::to_string(bytes) + " were said");
   }
   void* const data = mapShared(fd.get(), bytes, writable);
-  if (data == nullptr) return exhausted(std::to_string(bytes) + " bytes of the peer cannot be mapped", errno);
+  if (data == nullptr && isExhaustion(errno)) {
+    return exhausted(std::to_string(bytes) + " bytes of the peer cannot be mapped", errno);
+  }
+  if (data == nullptr) return refused("cannot be mapped: " + describe(errno));
   // The mapping alone keeps the memory: a thousand of them must not use up the descriptors of the process.
   return std::unique_ptr<SharedMemory>(new SharedMemory(Fd(), static_cast<std::byte*>(data), bytes));
 }

@@ -116,10 +116,7 @@ class Commands:
 
     def memory(self, size, allocated=False, seed=None, at=None):
         """`at`: an address for memory of the application."""
-        memory = self.engine.memory(size, allocated, at)
-        if seed is not None:
-            memory.fill(seed)
-        return memory.address
+        return self.engine.memory(size, allocated, at, seed).address
 
     def fill(self, address, seed):
         self.engine.memories[address].fill(seed)
