@@ -111,8 +111,8 @@ class Engine:
         if not allocated:
             call("register_memory", self.handle, memory.address, size)
         elif SANITIZED == "thread":
-            # Uses of a region come after the registering of another one, which the sanitizer sees, and so after the fill.
-            # Otherwise it looks up for each eight bytes that are sent that the race is suppressed: 20 s a MiB.
+            # Uses of a region come after the registering of another one, which the sanitizer sees, and so after the
+            # fill. Otherwise it looks up for each eight bytes sent that the race is suppressed: 20 s a MiB.
             self.memory(4096)
         return memory
 

@@ -5,8 +5,8 @@
 
 Every fault ends in a terminal status with a reason within a bound, and the table that is printed at the end says for
 each what is expected, the bound, what was seen, and how it ended. A bound is the sum of the limits that the library has
-for what happens, and MARGIN for a machine that does other work too. Ends with 77 where nothing that was asked for can be
-tried here.
+for what happens, and MARGIN for a machine that does other work too. Ends with 77 where nothing that was asked for can
+be tried here.
 """
 
 import concurrent.futures
@@ -35,8 +35,8 @@ NOT_TRIED = 77
 def print_table(rows):
     titles = ("fault", "transport", "expected", "bound", "seen", "outcome")
     widths = [max(len(row[i]) for row in [titles, *rows]) for i in range(5)]
-    print(f"\nlimits: control exchange {CONTROL} s, silent control connection {CONTROL_SILENCE} s, tcp connect {CONNECT} s, "
-          f"tcp stall {STALL} s, margin {MARGIN} s")
+    print(f"\nlimits: control exchange {CONTROL} s, silent control connection {CONTROL_SILENCE} s, "
+          f"tcp connect {CONNECT} s, tcp stall {STALL} s, margin {MARGIN} s")
     for row in [titles, *rows]:
         print("  ".join([*(text.ljust(width) for text, width in zip(row, widths)), row[5]]).rstrip())
 

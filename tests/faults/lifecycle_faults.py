@@ -78,8 +78,8 @@ class Starting(Case):
         old = self.engine(TCP, auth__token_file=str(path))
         path.write_bytes(os.urandom(32))
         again = self.target(TCP, size=4096, auth__token_file=str(path))
-        for fault, initiator, there in (("old token", old, again),
-                                        ("new token, old target", self.engine(TCP, auth__token_file=str(path)), target)):
+        new = self.engine(TCP, auth__token_file=str(path))
+        for fault, initiator, there in (("old token", old, again), ("new token, old target", new, target)):
             seen, ways = self.opening(initiator, there.address)
             self.row(fault, "control", CONTROL + MARGIN, seen, ways, {("refused", "auth_failed")})
 

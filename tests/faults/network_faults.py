@@ -61,7 +61,7 @@ class Broken(Case):
 
 
 class Networks(Case):
-    """Hosts that vanish: processes in networks of their own with a wire between them, which is cut. Needs to be root."""
+    """Hosts that vanish: processes in networks of their own, and the wire between them is cut. Needs to be root."""
 
     def networks(self, kind):
         """Initiator, target, and what cuts one of them off: the other sees no end, its packets are just lost."""

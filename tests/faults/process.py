@@ -68,8 +68,8 @@ def runtimes(library):
 
 
 def preload_runtimes(library):
-    """"address" or "thread" where the library is sanitized, which the interpreter is not: the sanitizer's runtime has to
-    come first, so this program is run again with it."""
+    """What the library is sanitized for, "address" or "thread"; "" where it is not. The interpreter is not either, and
+    the sanitizer's runtime has to come first: this program is run again with it."""
     needed = runtimes(library)
     if needed and "LD_PRELOAD" not in os.environ:
         # What the interpreter never frees is not the library's.

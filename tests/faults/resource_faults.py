@@ -7,8 +7,8 @@ from pathlib import Path
 
 import process
 from engine import READ, TentError, call
-from fault_case import (CONNECT, CONTROL, COPIED, DONE, ENCRYPTED, KINDS, LOST, MAPPED, MARGIN, PLACE, SANITIZED, SIZE, TCP,
-                        Case)
+from fault_case import (CONNECT, CONTROL, COPIED, DONE, ENCRYPTED, KINDS, LOST, MAPPED, MARGIN, PLACE, SANITIZED, SIZE,
+                        TCP, Case)
 from memory import MIB, digest, pattern
 from worker import WorkerError
 

@@ -59,8 +59,8 @@ def seeds():
     yield ("wire_fuzz", "response",
            b"\3" + struct.pack("<IIQ", MAGIC, 1, 4) + struct.pack("<QQII", 1, 4, 0, 0) + b"data")
     for kind, value in ((1, 0), (5, 2), (6, 40)):
-        yield ("wire_fuzz", f"shm-frame-{kind}",
-               b"\5" + struct.pack("<IIQQQ", kind, value, 9, 4096, 8192) + bytes(range(16)))
+        frame = struct.pack("<IIQQQ", kind, value, 9, 4096, 8192) + bytes(range(16))
+        yield "wire_fuzz", f"shm-frame-{kind}", b"\5" + frame
     yield "stranger_fuzz", "ticket", b"\0" + struct.pack("<II", MAGIC, 1) + bytes(range(16))
     for kind in (0, 1):
         yield "stranger_fuzz", f"client-hello-{kind}", bytes([kind]) + client_hello()
