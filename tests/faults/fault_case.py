@@ -28,8 +28,8 @@ STILL_USED = 2.0  # of unregistering: what holds the memory gives it up, or its 
 MARGIN = 20.0 if SANITIZED else 5.0
 
 ADDRESS = None if SANITIZED else 0x200000000000  # that is free in every process; a sanitizer has its own memory there
-SIZE = 16 * MIB
-PIECE = 4 * MIB
+SIZE = (4 if SANITIZED else 16) * MIB
+PIECE = SIZE // 4
 ROWS = []  # of the table: fault, transport, what is expected, bound, seen, outcome
 
 

@@ -12,7 +12,7 @@ class Gone(Case):
             for opcode in (READ, WRITE):
                 with self.subTest(kind=kind.name, opcode=opcode):
                     target, initiator = self.target(kind), self.engine(kind)
-                    batch, _, segment = self.begin(initiator, target, opcode, 96 if kind.is_tcp else 1024)
+                    batch, _, segment = self.begin(initiator, target, opcode, 384 * MIB // PIECE if kind.is_tcp else 1024)
                     self.begun(batch)
                     # Allocated memory is unregistered when it is freed.
                     took = target("free" if kind.allocated else "unregister", address=target.memory)

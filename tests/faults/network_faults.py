@@ -20,7 +20,8 @@ class Broken(Case):
     def test_connections_that_are_reset_in_the_middle_of_transfers(self):
         for kind in (TCP, ENCRYPTED):
             target, initiator = self.target(kind), self.engine(kind)
-            batch, memory, segment = self.begin(initiator, target, WRITE, 64)
+            count = 256 * MIB // PIECE
+            batch, memory, segment = self.begin(initiator, target, WRITE, count)
             self.begun(batch)
             began = time.monotonic()
             self.assertGreaterEqual(target("reset"), 2)
@@ -31,7 +32,7 @@ class Broken(Case):
             self.row("connections reset in the middle", kind.name, bound, seen, batch.errors(),
                      {("failed", "peer_lost"), DONE})
             self.assertIn("failed", batch.statuses())
-            self.assertEqual(batch.status(63), "completed")
+            self.assertEqual(batch.status(count - 1), "completed")
             self.move(initiator, segment, WRITE, memory.address, target.memory, SIZE)
             self.assertEqual(target("digest", address=target.memory), memory.digest())
 

@@ -61,7 +61,8 @@ def established(port, pid="self"):
 
 def runtimes(library):
     """The sanitizers' runtimes that the library needs."""
-    linked = subprocess.run(["ldd", library], capture_output=True, text=True, check=True).stdout
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # it is run again
+    linked = subprocess.run(["ldd", library], env=environment, capture_output=True, text=True, check=True).stdout
     needed = re.findall(r"=> (\S+/lib[at]san\.so\S*)", linked)
     # They look for its functions when they begin, and the interpreter has no use for it.
     return needed and needed + re.findall(r"=> (\S+/libstdc\+\+\.so\S*)", linked)
