@@ -42,7 +42,7 @@ class Broken(Case):
             segment = initiator.open(target.address)
             self.assertGreaterEqual(target("reset", port=target.port), 1)
             began = time.monotonic()
-            self.assertEqual(initiator.buffers(segment), [(target.memory, SIZE)])
+            self.assertIn((target.memory, SIZE), initiator.buffers(segment))
             self.row("control connection reset while idle", kind.name, CONTROL + MARGIN, time.monotonic() - began,
                      [(*DONE, "")], {DONE})
 
