@@ -46,8 +46,12 @@ tl::expected<JsonValue, Error> readSource(const std::string& source) {
   FaultList faults(text_given ? "configuration" : source);
   std::string text = source;
   if (!text_given) {
-    auto input = Input::open(source);
-    if (!input) return tl::unexpected(badConfiguration(fmt::format("{}: {}", source, input.error())));
+    bool exhausted = false;
+    auto input = Input::open(source, &exhausted);
+    if (!input) {
+      return tl::unexpected(errorOf(exhausted ? Reason::kResourceExhausted : Reason::kBadConfiguration,
+                                    fmt::format("{}: {}", source, input.error())));
+    }
     auto read = input->readAll(kMaxDocumentBytes);
     if (!read) return tl::unexpected(badConfiguration(fmt::format("{}: {}", source, read.error())));
     text = *std::move(read);

@@ -2,7 +2,6 @@
 
 #include <bitset>
 #include <cerrno>
-#include <system_error>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/system_calls.h"
+#include "base/system_error.h"
 #include "base/text.h"
 
 namespace tent {
@@ -28,12 +28,13 @@ Error bad(const std::string& path, const std::string& detail) {
   return errorOf(Reason::kBadConfiguration, fmt::format("token file {}: {}", escapeForTerminal(path), detail));
 }
 
-std::string whyNotOpened(const std::string& path, int error) {
+// The system refused what has to be done with the file.
+Error refused(const std::string& path, int error) {
   switch (error) {
-    case ENOENT: return "there is none" + createdBy(path);
-    case ELOOP: return "it is a symbolic link, which could be turned elsewhere: name the file itself";
-    case ENXIO: return "it is not a regular file";  // a socket
-    default: return std::generic_category().message(error);
+    case ENOENT: return bad(path, "there is none" + createdBy(path));
+    case ELOOP: return bad(path, "it is a symbolic link, which could be turned elsewhere: name the file itself");
+    case ENXIO: return bad(path, "it is not a regular file");  // a socket
+    default: return errorOfSystem(Reason::kBadConfiguration, "token file " + escapeForTerminal(path), error);
   }
 }
 
@@ -93,17 +94,15 @@ void Token::cleanse() {
 tl::expected<Token, Error> readToken(const std::string& path) {
   // O_NONBLOCK: a FIFO that nobody writes to would hold up the open.
   const Fd file(systemCalls().open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-  if (!file) return tl::unexpected(bad(path, whyNotOpened(path, errno)));
+  if (!file) return tl::unexpected(refused(path, errno));
   struct stat info {};
-  if (systemCalls().fstat(file.get(), &info) != 0) {
-    return tl::unexpected(bad(path, std::generic_category().message(errno)));
-  }
+  if (systemCalls().fstat(file.get(), &info) != 0) return tl::unexpected(refused(path, errno));
   if (const std::string fault = faultOf(info, path); !fault.empty()) return tl::unexpected(bad(path, fault));
   std::vector<unsigned char> bytes(static_cast<size_t>(info.st_size));
   const bool whole = readAll(file.get(), bytes);
   const int error = errno;
   Token token(std::move(bytes), path);  // from here on it is overwritten, whatever the end
-  if (!whole) return tl::unexpected(bad(path, std::generic_category().message(error)));
+  if (!whole) return tl::unexpected(refused(path, error));
   if (differentBytes(token.bytes()) < kMinDifferent) {
     return tl::unexpected(bad(path, "its bytes are not random" + createdBy(path)));
   }

@@ -46,7 +46,7 @@ class Token {
   std::string path_;
 };
 
-// bad_configuration. Does not block, except on the disk.
+// bad_configuration, or resource_exhausted for want of a descriptor. Does not block, except on the disk.
 tl::expected<Token, Error> readToken(const std::string& path);
 
 }  // namespace tent

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <span>
-#include <system_error>
 #include <vector>
 
 #include <fcntl.h>
@@ -16,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/random.h"
+#include "base/system_error.h"
 #include "base/text.h"
 
 namespace tent {
@@ -24,10 +24,15 @@ namespace {
 constexpr const char* kWaysOut =
     "name another token by auth.token_file, or let everybody on this machine in by auth.mode \"none\"";
 
+// Where nothing but descriptors or memory is lacking, another token is no way out.
+Error withWaysOut(Error error) {
+  if (error.reason == Reason::kBadConfiguration) error.detail += fmt::format("; {}", kWaysOut);
+  return error;
+}
+
 Error cannotMake(const std::string& path, int error) {
-  return errorOf(Reason::kBadConfiguration,
-                 fmt::format("the user's token {} cannot be made: {}; {}", escapeForTerminal(path),
-                             std::generic_category().message(error), kWaysOut));
+  return withWaysOut(errorOfSystem(Reason::kBadConfiguration,
+                                   fmt::format("the user's token {} cannot be made", escapeForTerminal(path)), error));
 }
 
 // Absolute paths only, as the base directory specification asks; and none where the program has another user's rights.
@@ -98,7 +103,7 @@ tl::expected<Token, Error> userToken() {
     if (const int error = makeToken(*path)) return tl::unexpected(cannotMake(*path, error));
   }
   auto token = readToken(*path);
-  if (!token) token.error().detail += fmt::format("; or {}", kWaysOut);
+  if (!token) return tl::unexpected(withWaysOut(std::move(token.error())));
   return token;
 }
 

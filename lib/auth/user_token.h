@@ -21,7 +21,7 @@ namespace tent {
 tl::expected<std::string, Error> userTokenPath();
 
 // Reads it, and makes it before where there is none. bad_configuration: one that is there is not good, or none can be
-// made; the message names `auth.token_file` and `auth.mode`, the ways out.
+// made; the message names `auth.token_file` and `auth.mode`, the ways out. resource_exhausted for want of a descriptor.
 tl::expected<Token, Error> userToken();
 
 }  // namespace tent

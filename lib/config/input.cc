@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -12,16 +11,13 @@
 #include <fmt/format.h>
 
 #include "base/system_calls.h"
+#include "base/system_error.h"
 #include "base/units.h"
 
 namespace tent {
 namespace {
 
 constexpr size_t kChunkBytes = 64u << 10;
-
-std::string describeError(int error) {
-  return std::generic_category().message(error);
-}
 
 // What the user can do about it, as the end of a sentence.
 std::string_view nextStep(int error) {
@@ -30,8 +26,6 @@ std::string_view nextStep(int error) {
     case ENOTDIR: return "; check the path";
     case EACCES:
     case EPERM: return "; check who may read it and its folders";
-    case EMFILE:
-    case ENFILE: return "; raise the limit of open files (ulimit -n)";
     default: return "";
   }
 }
@@ -90,7 +84,7 @@ ssize_t Input::State::read(char* into, size_t bytes) {
     }
     // A standard input that somebody made non-blocking may have nothing after all.
     if (errno == EINTR || errno == EAGAIN) continue;
-    read_error = errno == EISDIR ? "is a directory; give a file" : "cannot be read: " + describeError(errno);
+    read_error = errno == EISDIR ? "is a directory; give a file" : "cannot be read: " + describeSystemError(errno);
     return count;
   }
 }
@@ -125,7 +119,7 @@ Input::Input(Input&&) noexcept = default;
 Input& Input::operator=(Input&&) noexcept = default;
 Input::~Input() = default;
 
-tl::expected<Input, std::string> Input::open(const std::string& path) {
+tl::expected<Input, std::string> Input::open(const std::string& path, bool* exhausted) {
   const bool standard = path == "-";
   int fd = STDIN_FILENO;
   if (!standard) {
@@ -135,12 +129,13 @@ tl::expected<Input, std::string> Input::open(const std::string& path) {
   }
   if (fd < 0) {
     const int error = errno;
-    return tl::unexpected(fmt::format("cannot be opened: {}{}", describeError(error), nextStep(error)));
+    if (exhausted != nullptr) *exhausted = isExhaustion(error);
+    return tl::unexpected(fmt::format("cannot be opened: {}{}", describeSystemError(error), nextStep(error)));
   }
   auto state = std::make_unique<State>(standard ? "<stdin>" : path, fd);
   struct stat status {};
   if (systemCalls().fstat(fd, &status) != 0) {
-    return tl::unexpected("cannot be opened: " + describeError(errno));
+    return tl::unexpected("cannot be opened: " + describeSystemError(errno));
   }
   if (S_ISDIR(status.st_mode)) return tl::unexpected(std::string("is a directory; give a file"));
   // Opening a FIFO must not wait for a writer where nothing can interrupt it; reading may.

@@ -20,8 +20,9 @@ namespace tent {
 class Input {
  public:
   // The error is a sentence without the file's name ("cannot be opened: No such file or directory; check the path").
+  // `exhausted`, where given, is set when it fails: whether for want of descriptors or memory, not because of the file.
   // Opening a FIFO blocks until it has a writer.
-  static tl::expected<Input, std::string> open(const std::string& path);
+  static tl::expected<Input, std::string> open(const std::string& path, bool* exhausted = nullptr);
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
   Input(Input&&) noexcept;

@@ -1,5 +1,6 @@
 #include "engine/control_client.h"
 
+#include <atomic>
 #include <deque>
 #include <future>
 
@@ -28,14 +29,15 @@ struct ControlClient::State : std::enable_shared_from_this<ControlClient::State>
     Done done;
   };
 
-  State(Loop& the_loop, HostPort the_where, std::shared_ptr<const ControlSecurity> the_security)
+  State(Loop& the_loop, std::string the_name, std::vector<tcp::endpoint> the_endpoints,
+        std::shared_ptr<const ControlSecurity> the_security)
       : loop(the_loop),
-        where(std::move(the_where)),
+        name(std::move(the_name)),
+        endpoints(std::move(the_endpoints)),
         security(the_security),
         stream(the_loop, std::move(the_security), ControlStream::Role::kClient),
         timer(the_loop.context()) {}
 
-  std::string address() const { return formatAddress(where.host, where.port); }
   asio::awaitable<void> work();
   asio::awaitable<void> connect();
   asio::awaitable<tl::expected<Message, Error>> run(const Exchange& exchange);
@@ -44,7 +46,9 @@ struct ControlClient::State : std::enable_shared_from_this<ControlClient::State>
   void end() { stream.close(); }
 
   Loop& loop;
-  const HostPort where;
+  const std::string name;
+  const std::vector<tcp::endpoint> endpoints;
+  std::atomic<size_t> reached{0};  // of these, the one that was connected to last
   const std::shared_ptr<const ControlSecurity> security;
   ControlStream stream;
   asio::steady_timer timer;
@@ -55,9 +59,9 @@ struct ControlClient::State : std::enable_shared_from_this<ControlClient::State>
 };
 
 Error ControlClient::State::errorOfConnecting(const std::error_code& code) const {
-  std::string detail = fmt::format("cannot connect to {}: {}", address(), code.message());
-  if (code == asio::error::connection_refused) detail += "; nothing listens there: is the target running?";
-  return errorOf(Reason::kPeerUnreachable, std::move(detail));
+  Error error = errorOfSocket(Reason::kPeerUnreachable, "cannot connect to " + name, code);
+  if (code == asio::error::connection_refused) error.detail += "; nothing listens there: is the target running?";
+  return error;
 }
 
 Error ControlClient::State::errorOfMismatch(AuthMismatch::Kind kind) const {
@@ -67,32 +71,30 @@ Error ControlClient::State::errorOfMismatch(AuthMismatch::Kind kind) const {
       return refused(
           fmt::format("{} has another token than this side, which uses {}: both need copies of one file, named by "
                       "auth.token_file, and what was started before its token was replaced must be started again",
-                      address(), security->token_path));
+                      name, security->token_path));
     case AuthMismatch::Kind::kPeerIsOpen:
       return refused(
           fmt::format("{} does not ask for a token (its auth.mode is \"none\", or it is another kind of service), and "
                       "this side, which uses {}, trusts nobody without: give that engine the token by auth.token_file, "
                       "or set auth.mode to \"none\" here too",
-                      address(), security->token_path));
+                      name, security->token_path));
     case AuthMismatch::Kind::kPeerHasToken: break;
   }
   return refused(
       fmt::format("{} asks for a token, and auth.mode is \"none\" on this side: set it to \"token\", and "
                   "auth.token_file to a copy of that engine's file",
-                  address()));
+                  name));
 }
 
 // Throws std::system_error, operation_aborted when the time is up or the segment was closed.
 asio::awaitable<void> ControlClient::State::connect() {
-  tcp::resolver resolver(loop.context());
-  const auto endpoints = co_await resolver.async_resolve(where.host, std::to_string(where.port), asio::use_awaitable);
   std::error_code error = asio::error::not_found;
-  for (auto each = endpoints.begin(); error && each != endpoints.end(); ++each) {
+  for (size_t i = 0; error && i < endpoints.size(); ++i) {
     if (closed || timed_out) throw std::system_error(asio::error::operation_aborted);
     end();
-    const tcp::endpoint endpoint = each->endpoint();
-    openSocket(stream.socket(), endpoint.protocol(), error);
-    if (!error) co_await stream.socket().async_connect(endpoint, asio::redirect_error(asio::use_awaitable, error));
+    reached = i;
+    openSocket(stream.socket(), endpoints[i].protocol(), error);
+    if (!error) co_await stream.socket().async_connect(endpoints[i], asio::redirect_error(asio::use_awaitable, error));
   }
   if (closed || timed_out) throw std::system_error(asio::error::operation_aborted);
   if (error) throw std::system_error(error);
@@ -116,7 +118,7 @@ asio::awaitable<tl::expected<Message, Error>> ControlClient::State::run(const Ex
     if (!was_open) {
       co_await connect();
       connected = true;
-      stream.socket().set_option(tcp::no_delay(true));
+      tune(stream.socket(), kControlSilenceNs);
       co_await stream.handshake();
     }
     co_await stream.write(exchange.frame);
@@ -141,14 +143,14 @@ asio::awaitable<tl::expected<Message, Error>> ControlClient::State::run(const Ex
     if (timed_out) {
       co_return error(
           connected ? Reason::kTimeout : Reason::kPeerUnreachable,
-          fmt::format("{} {} within {}: is it stopped, or behind a firewall?", address(),
+          fmt::format("{} {} within {}: is it stopped, or behind a firewall?", name,
                       connected ? "did not answer" : "could not be connected to", formatDuration(exchange.timeout_ns)));
     }
     if (!connected) co_return tl::unexpected(errorOfConnecting(failure.code()));
     co_return error(was_open ? Reason::kPeerLost : Reason::kPeerUnreachable,
                     fmt::format("{} closed the control connection ({}): has it ended, or is it another kind of "
                                 "service?",
-                                address(), failure.code().message()));
+                                name, failure.code().message()));
   }
 }
 
@@ -166,11 +168,16 @@ asio::awaitable<void> ControlClient::State::work() {
   working = false;
 }
 
-ControlClient::ControlClient(Loop& loop, HostPort where, std::shared_ptr<const ControlSecurity> security)
-    : state_(std::make_shared<State>(loop, std::move(where), std::move(security))) {}
+ControlClient::ControlClient(Loop& loop, std::string name, std::vector<tcp::endpoint> endpoints,
+                             std::shared_ptr<const ControlSecurity> security)
+    : state_(std::make_shared<State>(loop, std::move(name), std::move(endpoints), std::move(security))) {}
 
 ControlClient::~ControlClient() {
   close();
+}
+
+std::string ControlClient::host() const {
+  return state_->endpoints[state_->reached].address().to_string();
 }
 
 void ControlClient::exchange(const Message& request, uint64_t timeout_ns, Done done) {

@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include <asio/ip/tcp.hpp>
 #include <tl/expected.hpp>
 
-#include "engine/address.h"
 #include "engine/control_security.h"
 #include "engine/wire.h"
 #include "transport/loop.h"
@@ -22,15 +24,21 @@ class ControlClient {
  public:
   using Done = std::function<void(tl::expected<Message, Error>)>;
 
+  // `name`: of the peer, for messages. `endpoints`: of which the first that answers is connected to; at least one.
   // `loop` outlives it.
-  ControlClient(Loop& loop, HostPort where, std::shared_ptr<const ControlSecurity> security);
+  ControlClient(Loop& loop, std::string name, std::vector<asio::ip::tcp::endpoint> endpoints,
+                std::shared_ptr<const ControlSecurity> security);
   // Ends what is going on with canceled.
   ControlClient(const ControlClient&) = delete;
   ControlClient& operator=(const ControlClient&) = delete;
   ~ControlClient();
 
+  // The numeric address that was connected to last: of a name that has several, where the peer that answers is.
+  std::string host() const;
+
   // Calls `done` once, on the loop's thread: with the answer, with the error that the peer answered, or with
-  // auth_failed, peer_unreachable, timeout or peer_lost. `timeout_ns` counts from the exchange's turn.
+  // auth_failed, peer_unreachable, timeout, peer_lost or resource_exhausted. `timeout_ns` counts from the exchange's
+  // turn.
   void exchange(const Message& request, uint64_t timeout_ns, Done done);
   // The same, waited for. Not on the loop's thread.
   tl::expected<Message, Error> ask(const Message& request, uint64_t timeout_ns);

@@ -3,9 +3,6 @@
 #include <deque>
 #include <set>
 
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-
 #include <fmt/format.h>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -56,23 +53,13 @@ constexpr uint64_t kRoomPauseNs = 2'000'000;
 constexpr size_t kMaxPeers = 1024;
 
 Error cannotListen(const std::string& where, const std::error_code& code) {
-  std::string detail = fmt::format("cannot listen on {}: {}", where, code.message());
-  if (code == asio::error::address_in_use) detail += "; another process has the port: choose another one, or 0 for any";
-  if (code == asio::error::access_denied) detail += "; ports below 1024 need a privilege: choose another one";
-  return errorOf(Reason::kIoError, std::move(detail));
-}
-
-// Best effort. A peer whose machine has gone is noticed although it may be silent for as long as it likes: it would
-// keep its place among the others.
-void tune(tcp::socket& socket) {
-  const auto set = [&](int level, int option, int value) {
-    ::setsockopt(socket.native_handle(), level, option, &value, sizeof value);
-  };
-  set(IPPROTO_TCP, TCP_NODELAY, 1);
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, 60);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
-  set(IPPROTO_TCP, TCP_KEEPCNT, 6);
+  Error error = errorOfSocket(Reason::kIoError, "cannot listen on " + where, code);
+  if (code == asio::error::address_in_use) {
+    error.detail += "; another process has the port: choose another one, or 0 for any";
+  }
+  if (code == asio::error::access_denied) error.detail += "; ports below 1024 need a privilege: choose another one";
+  if (code.category() == asio::error::get_netdb_category()) error.detail += "; the host is not known here";
+  return error;
 }
 
 }  // namespace
@@ -92,7 +79,8 @@ asio::awaitable<void> ControlServer::State::accept() {
       co_await pause(loop, kAcceptPauseNs);
       continue;
     }
-    tune(session->socket());
+    // A peer may be silent for as long as it likes; one whose machine has gone would keep its place among the others.
+    tune(session->socket(), kControlSilenceNs);
     greet(session);
   }
 }
@@ -127,16 +115,10 @@ tl::expected<std::unique_ptr<ControlServer>, Error> ControlServer::listen(Loop& 
                                                                           uint16_t port, ControlHandlers handlers) {
   auto state = std::make_shared<State>(loop, std::move(handlers));
   const std::string where = formatAddress(host, port);
+  const auto found = findEndpoints(host, port);
+  if (!found) return tl::unexpected(cannotListen(where, found.error()));
   std::error_code error;
-  tcp::resolver resolver(loop.context());
-  const auto found =
-      resolver.resolve(host, std::to_string(port), tcp::resolver::passive | tcp::resolver::address_configured, error);
-  if (error || found.empty()) {
-    return tl::unexpected(errorOf(Reason::kIoError, fmt::format("cannot listen on {}: the host is not known here ({})",
-                                                                where, error ? error.message() : "no address")));
-  }
-  const tcp::endpoint endpoint = found.begin()->endpoint();
-  listenAt(state->acceptor, endpoint, error);
+  listenAt(state->acceptor, found->front(), error);
   if (error) return tl::unexpected(cannotListen(where, error));
   const tcp::endpoint bound = state->acceptor.local_endpoint(error);
   state->bind_address = bound.address().to_string();

@@ -22,7 +22,7 @@ namespace tent {
 class ControlServer {
  public:
   // Listens at once, so that the address is known; peers wait until start(). io_error names the address, and what to do
-  // when it is taken.
+  // when it is taken; resource_exhausted what has run out.
   static tl::expected<std::unique_ptr<ControlServer>, Error> listen(Loop& loop, const std::string& host, uint16_t port,
                                                                     ControlHandlers handlers);
   ~ControlServer();

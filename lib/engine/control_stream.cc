@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <system_error>
 
-#include <asio/read.hpp>
-#include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
-#include <asio/write.hpp>
 #include <nlohmann/json.hpp>
 
 #include "engine/wire.h"
+#include "transport/sockets.h"
 
 namespace tent {
 namespace {
@@ -22,6 +21,13 @@ constexpr size_t kMaxDrainedBytes = 2u << 20;
 
 [[noreturn]] void fail(const std::error_code& code) {
   throw std::system_error(code);
+}
+
+// What a call without TLS has done, as those of a session say it.
+TlsMoved movedBy(ssize_t bytes, TlsStatus wanted) {
+  if (bytes > 0) return {TlsStatus::kDone, static_cast<size_t>(bytes)};
+  if (bytes < 0 && errno == EAGAIN) return {wanted, 0};
+  return {bytes == 0 || errno == ECONNRESET ? TlsStatus::kEnded : TlsStatus::kFailed, 0};
 }
 
 // A text is a JSON object, so that what is no frame shows with its first bytes.
@@ -39,38 +45,38 @@ void ControlStream::close() {
 
 asio::awaitable<void> ControlStream::await(TlsStatus status) {
   using asio::ip::tcp;
+  if (status == TlsStatus::kEnded) fail(asio::error::eof);
+  if (status == TlsStatus::kFailed) fail(asio::error::connection_aborted);
   const auto direction = status == TlsStatus::kWantRead ? tcp::socket::wait_read : tcp::socket::wait_write;
   co_await socket_.async_wait(direction, asio::use_awaitable);
-  // Closed after the socket had become ready: its descriptor may be another's by now.
+}
+
+// A descriptor that was closed while its owner was busy with something else may be another's by now.
+int ControlStream::openDescriptor() {
   if (!isOpen()) fail(asio::error::operation_aborted);
+  return socket_.native_handle();
 }
 
 asio::awaitable<void> ControlStream::handshake() {
   begun_ = false;
   if (security_->isOpen()) co_return;
-  tls_.emplace(role_ == Role::kClient ? *security_->client : *security_->server, socket_.native_handle());
+  tls_.emplace(role_ == Role::kClient ? *security_->client : *security_->server, openDescriptor());
   while (true) {
-    switch (const TlsStatus status = tls_->handshake()) {
-      case TlsStatus::kDone: co_return;
-      case TlsStatus::kEnded: fail(asio::error::eof);
-      case TlsStatus::kFailed:
-        if (tls_->failure() == TlsFailure::kRefused) throw AuthMismatch(AuthMismatch::Kind::kOtherToken);
-        if (tls_->failure() == TlsFailure::kNotTls) throw AuthMismatch(AuthMismatch::Kind::kPeerIsOpen);
-        fail(asio::error::connection_aborted);
-      default: co_await await(status);
-    }
+    openDescriptor();
+    const TlsStatus status = tls_->handshake();
+    if (status == TlsStatus::kDone) co_return;
+    if (tls_->failure() == TlsFailure::kRefused) throw AuthMismatch(AuthMismatch::Kind::kOtherToken);
+    if (tls_->failure() == TlsFailure::kNotTls) throw AuthMismatch(AuthMismatch::Kind::kPeerIsOpen);
+    co_await await(status);
   }
 }
 
 asio::awaitable<void> ControlStream::readAll(void* into, size_t bytes) {
-  if (security_->isOpen()) {
-    co_await asio::async_read(socket_, asio::buffer(into, bytes), asio::use_awaitable);
-    co_return;
-  }
   for (size_t have = 0; have < bytes;) {
-    const TlsMoved moved = tls_->read(static_cast<char*>(into) + have, bytes - have);
-    if (moved.status == TlsStatus::kEnded) fail(asio::error::eof);
-    if (moved.status == TlsStatus::kFailed) fail(asio::error::connection_aborted);
+    const int socket = openDescriptor();
+    char* const at = static_cast<char*>(into) + have;
+    const TlsMoved moved =
+        tls_ ? tls_->read(at, bytes - have) : movedBy(receiveSome(socket, at, bytes - have), TlsStatus::kWantRead);
     have += moved.bytes;
     if (moved.status != TlsStatus::kDone) co_await await(moved.status);
   }
@@ -103,14 +109,10 @@ asio::awaitable<std::string> ControlStream::readText(size_t length) {
 }
 
 asio::awaitable<void> ControlStream::write(std::string_view frame) {
-  if (security_->isOpen()) {
-    co_await asio::async_write(socket_, asio::buffer(frame), asio::use_awaitable);
-    co_return;
-  }
   while (!frame.empty()) {
-    const TlsMoved moved = tls_->write(frame.data(), frame.size());
-    if (moved.status == TlsStatus::kEnded) fail(asio::error::eof);
-    if (moved.status == TlsStatus::kFailed) fail(asio::error::connection_aborted);
+    const int socket = openDescriptor();
+    const TlsMoved moved = tls_ ? tls_->write(frame.data(), frame.size())
+                                : movedBy(sendSome(socket, frame.data(), frame.size()), TlsStatus::kWantWrite);
     frame.remove_prefix(moved.bytes);
     if (moved.status != TlsStatus::kDone) co_await await(moved.status);
   }
@@ -122,7 +124,8 @@ asio::awaitable<void> ControlStream::refuse(AuthMismatch::Kind kind) {
   if (kind == AuthMismatch::Kind::kPeerHasToken) {
     words = frameOf(errorMessage(errorOf(Reason::kAuthFailed, "this engine has no token")));
   }
-  if (!words.empty()) co_await asio::async_write(socket_, asio::buffer(words), asio::use_awaitable);
+  tls_.reset();  // from here on as they are
+  co_await write(words);
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send);
   std::array<char, 4096> dropped{};
   for (size_t bytes = 0; bytes < kMaxDrainedBytes;) {

@@ -66,7 +66,9 @@ class ControlStream {
 
  private:
   asio::awaitable<void> readAll(void* into, size_t bytes);
+  // Until the socket is ready for it. Throws where it has ended or failed.
   asio::awaitable<void> await(TlsStatus status);
+  int openDescriptor();
 
   const std::shared_ptr<const ControlSecurity> security_;
   const Role role_;
@@ -76,6 +78,8 @@ class ControlStream {
   char first_ = 0;      // of the text that is to be read
 };
 
+// After that a connection ends whose other end's machine has gone without a word.
+inline constexpr uint64_t kControlSilenceNs = 60'000'000'000;
 inline constexpr uint64_t kAcceptPauseNs = 50'000'000;
 asio::awaitable<void> pause(Loop& loop, uint64_t ns);
 

@@ -179,7 +179,8 @@ class Engine {
   // ---- segments
 
   // Connects to the engine at `name` ("host:port", "[v6]:port"), or finds it open already. Blocks for at most
-  // control_timeout_ns. unknown_segment: not a name; peer_unreachable, auth_failed: nobody of ours answers there.
+  // control_timeout_ns, and while the host's name is looked up, if it is no numeric address. unknown_segment: not a
+  // name; peer_unreachable, auth_failed: nobody of ours answers there; resource_exhausted: no descriptor is left here.
   tl::expected<SegmentId, Error> openSegment(const std::string& name);
   Error closeSegment(SegmentId segment);
   // As the peer describes itself now. Blocks as openSegment does.

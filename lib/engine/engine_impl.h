@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/address.h"
 #include "engine/admission.h"
 #include "engine/batch.h"
 #include "engine/control_server.h"
@@ -110,14 +111,15 @@ class Engine::Impl final : public LaneHost, public AdmissionHost {
   std::shared_ptr<Peer> findPeer(SegmentId segment) const;
   tl::expected<std::shared_ptr<Peer>, Error> peerOf(SegmentId segment);
   tl::expected<std::shared_ptr<Peer>, Error> selfPeer();
-  std::shared_ptr<Peer> makePeer(const std::string& name, HostPort where);
+  // Blocks while a name is looked up.
+  tl::expected<std::shared_ptr<Peer>, Error> makePeer(const std::string& name, const HostPort& where);
   tl::expected<std::shared_ptr<const PeerView>, Error> refresh(Peer& peer);
   tl::expected<Message, Error> ask(Peer& peer, const Message& request);
   Environment environmentOf(const PeerDescription& description) const;
   void takePauses(Peer& peer, PeerView& view) const;
   std::shared_ptr<const PeerView> viewWithPauses(Peer& peer) const;
   Error openLinkNow(Peer& peer, Transport transport);
-  void judgeSharedMemory(Peer& peer, PeerView& view);
+  Error judgeSharedMemory(Peer& peer, PeerView& view);
   void retire(std::shared_ptr<Peer> peer);
 
   Error takeNotification(std::string_view from, Notification notification);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "engine/engine_impl.h"
+#include "transport/sockets.h"
 
 namespace tent {
 namespace {
@@ -36,8 +37,12 @@ tl::expected<std::shared_ptr<Peer>, Error> Engine::Impl::peerOf(SegmentId segmen
   return tl::unexpected(unknownSegment(segment));
 }
 
-std::shared_ptr<Peer> Engine::Impl::makePeer(const std::string& name, HostPort where) {
-  auto peer = std::make_shared<Peer>(name, std::move(where), *control_loop_, security_);
+tl::expected<std::shared_ptr<Peer>, Error> Engine::Impl::makePeer(const std::string& name, const HostPort& where) {
+  auto endpoints = findEndpoints(where.host, where.port);
+  if (!endpoints) {
+    return tl::unexpected(errorOfSocket(Reason::kPeerUnreachable, "cannot connect to " + name, endpoints.error()));
+  }
+  auto peer = std::make_shared<Peer>(name, *std::move(endpoints), *control_loop_, security_);
   for (const Server& server : servers_) {
     peer->addLane(std::make_shared<Lane>(server.transport, server.backend->capabilities(), *peer, *this));
   }
@@ -47,15 +52,16 @@ std::shared_ptr<Peer> Engine::Impl::makePeer(const std::string& name, HostPort w
 tl::expected<std::shared_ptr<Peer>, Error> Engine::Impl::selfPeer() {
   const std::lock_guard lock(self_mutex_);
   if (self_ == nullptr) {
-    std::shared_ptr<Peer> peer = makePeer(address_, *parseAddress(address_));
-    if (auto view = refresh(*peer); !view) return tl::unexpected(std::move(view.error()));
-    self_ = std::move(peer);
+    auto peer = makePeer(address_, *parseAddress(address_));
+    if (!peer) return peer;
+    if (auto view = refresh(**peer); !view) return tl::unexpected(std::move(view.error()));
+    self_ = *std::move(peer);
   }
   return self_;
 }
 
 tl::expected<SegmentId, Error> Engine::Impl::openSegment(const std::string& name) {
-  std::optional<HostPort> where = parseAddress(name);
+  const std::optional<HostPort> where = parseAddress(name);
   if (!where || where->port == 0) {
     return tl::unexpected(
         Error{Reason::kUnknownSegment, Field::kTargetId, -1, name, "a segment is named host:port, as its engine says"});
@@ -69,7 +75,9 @@ tl::expected<SegmentId, Error> Engine::Impl::openSegment(const std::string& name
   };
   if (const auto id = open_already()) return *id;
 
-  std::shared_ptr<Peer> peer = makePeer(name, *std::move(where));
+  auto made = makePeer(name, *where);
+  if (!made) return tl::unexpected(std::move(made.error()));
+  std::shared_ptr<Peer> peer = *std::move(made);
   auto view = refresh(*peer);
   if (!view) {
     retire(std::move(peer));
@@ -137,7 +145,9 @@ tl::expected<std::shared_ptr<const PeerView>, Error> Engine::Impl::refresh(Peer&
   auto view = std::make_shared<PeerView>();
   view->application = view->allocated = environmentOf(*description);
   view->description = *std::move(description);
-  if (view->application.same_machine) judgeSharedMemory(peer, *view);
+  if (view->application.same_machine) {
+    if (Error error = judgeSharedMemory(peer, *view)) return tl::unexpected(std::move(error));
+  }
   takePauses(peer, *view);
   peer.setView(view);
   return view;
@@ -176,26 +186,29 @@ std::shared_ptr<const PeerView> Engine::Impl::viewWithPauses(Peer& peer) const {
 }
 
 // Whether shm works between two processes is not known before it was tried: another network or user namespace, another
-// user, or a kernel that forbids the copy are in the way without any of them being seen from here.
-void Engine::Impl::judgeSharedMemory(Peer& peer, PeerView& view) {
+// user, or a kernel that forbids the copy are in the way without any of them being seen from here. That this process
+// has run out of something is no such judgement, and an error.
+Error Engine::Impl::judgeSharedMemory(Peer& peer, PeerView& view) {
   Lane* lane = peer.lane(Transport::kShm);
-  if (lane == nullptr || !view.description.transports.has(Transport::kShm)) return;
+  if (lane == nullptr || !view.description.transports.has(Transport::kShm)) return {};
   const auto lacks = [](Environment& environment) { environment.peer_lacks.add(Transport::kShm); };
   std::shared_ptr<Link> link = lane->link();
   if (link == nullptr) {
-    if (openLinkNow(peer, Transport::kShm)) {
+    if (Error error = openLinkNow(peer, Transport::kShm)) {
+      if (error.reason == Reason::kResourceExhausted) return error;
       lacks(view.application);
       lacks(view.allocated);
-      return;
+      return {};
     }
     link = lane->link();
-    if (link == nullptr) return;
+    if (link == nullptr) return {};
   }
   RemoteRegion region;
   region.access = Access::kRead;
   if (link->reaches(region)) lacks(view.application);
   region.shared = true;
   if (link->reaches(region)) lacks(view.allocated);
+  return {};
 }
 
 Error Engine::Impl::openLinkNow(Peer& peer, Transport transport) {
@@ -204,7 +217,7 @@ Error Engine::Impl::openLinkNow(Peer& peer, Transport transport) {
       ask(peer, {{"type", "connect"}, {"transport", std::string(nameOf(transport))}, {"offer", backend->offer()}});
   if (!answer) return std::move(answer.error());
   Lane* lane = peer.lane(transport);
-  auto link = backend->connect(answerIn(*answer), peer.host(), lane->shared_from_this());
+  auto link = backend->connect(answerIn(*answer), peer.client().host(), lane->shared_from_this());
   if (!link) return std::move(link.error());
   if (Error error = (*link)->waitReady(options_.control_timeout_ns)) return error;
   lane->attach(*std::move(link));
@@ -219,7 +232,7 @@ void Engine::Impl::openLink(const std::shared_ptr<Lane>& lane) noexcept {
   const auto opened = [backend, lane, peer](tl::expected<Message, Error> answer) {
     if (!answer) return lane->openFailed(answer.error());
     if (peer->view()->description.instance != instanceOf(*answer)) return lane->openFailed(staleSegment(peer->name()));
-    auto link = backend->connect(answerIn(*answer), peer->host(), lane);
+    auto link = backend->connect(answerIn(*answer), peer->client().host(), lane);
     if (link) {
       lane->attach(*std::move(link));
     } else {

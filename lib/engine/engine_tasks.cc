@@ -1,5 +1,8 @@
 // Batches and tasks: how attempts end, what is tried next, and what callers are told.
+#include <cerrno>
+
 #include "base/clock.h"
+#include "base/system_error.h"
 #include "engine/engine_impl.h"
 
 namespace tent {
@@ -235,8 +238,7 @@ tl::expected<int, Error> Engine::Impl::batchFd(BatchId batch) {
   if (found == nullptr) return tl::unexpected(badBatch(batch));
   const int fd = found->waitableFd();
   if (fd >= 0) return fd;
-  return tl::unexpected(
-      errorOf(Reason::kResourceExhausted, "the process has no more file descriptors (RLIMIT_NOFILE)"));
+  return tl::unexpected(errorOfSystem(Reason::kResourceExhausted, "no descriptor for the batch", errno));
 }
 
 Error Engine::Impl::cancel(BatchId batch, size_t task) {

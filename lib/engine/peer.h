@@ -46,11 +46,12 @@ struct RouteKey {
 
 class Peer : public std::enable_shared_from_this<Peer> {
  public:
-  Peer(std::string name, HostPort where, Loop& control_loop, std::shared_ptr<const ControlSecurity> security)
-      : name_(std::move(name)), where_(where), client_(control_loop, std::move(where), std::move(security)) {}
+  // `endpoints`: where the host that it is named after may be reached.
+  Peer(std::string name, std::vector<asio::ip::tcp::endpoint> endpoints, Loop& control_loop,
+       std::shared_ptr<const ControlSecurity> security)
+      : name_(std::move(name)), client_(control_loop, name_, std::move(endpoints), std::move(security)) {}
 
   const std::string& name() const { return name_; }  // as it was opened
-  const std::string& host() const { return where_.host; }
   ControlClient& client() { return client_; }
 
   // Lanes are added before the peer is used by others.
@@ -82,7 +83,6 @@ class Peer : public std::enable_shared_from_this<Peer> {
   };
 
   const std::string name_;
-  const HostPort where_;
   ControlClient client_;
   std::array<std::shared_ptr<Lane>, kTransportCount> lanes_;
   std::array<TransportHealth, kTransportCount> health_;

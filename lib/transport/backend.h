@@ -168,9 +168,9 @@ class Backend {
 
   virtual std::string offer() = 0;
 
-  // Opens a link to the peer that gave `answer`, which is at `host` (an address or a name, as the engine reached it).
-  // Returns at once; the link becomes ready, or fails with peer_unreachable, auth_failed or io_error. An answer that
-  // makes no sense is an error here.
+  // Opens a link to the peer that gave `answer`, which is at `host` (the numeric address that the engine reached it
+  // at). Returns at once; the link becomes ready, or fails with peer_unreachable, auth_failed or io_error. An answer
+  // that makes no sense is an error here.
   virtual tl::expected<std::unique_ptr<Link>, Error> connect(std::string_view answer, const std::string& host,
                                                              std::shared_ptr<LinkObserver> observer) = 0;
 

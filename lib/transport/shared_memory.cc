@@ -3,25 +3,21 @@
 #include <cerrno>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include <fcntl.h>
 #include <sys/mman.h>
 
 #include "base/system_calls.h"
+#include "base/system_error.h"
 
 namespace tent {
 namespace {
 
-std::string describeError(int error) {
-  return std::generic_category().message(error);
-}
-
-// What the user can do about it, as the end of a sentence.
-const char* nextStep(int error) {
+// What the user can do about memory that cannot be had, as the end of a sentence.
+std::string_view nextStep(int error) {
   switch (error) {
-    case EMFILE:
-    case ENFILE: return "; raise the limit of open files (ulimit -n)";
     case ENOMEM:
     case ENOSPC:
     case EFBIG:
@@ -33,9 +29,13 @@ const char* nextStep(int error) {
   }
 }
 
+std::string describe(int error) {
+  const std::string_view next = nextStep(error);
+  return next.empty() ? describeSystemError(error) : std::generic_category().message(error).append(next);
+}
+
 tl::unexpected<Error> exhausted(const std::string& what, int error) {
-  return tl::unexpected(
-      errorOf(Reason::kResourceExhausted, "shared memory: " + what + ": " + describeError(error) + nextStep(error)));
+  return tl::unexpected(errorOf(Reason::kResourceExhausted, "shared memory: " + what + ": " + describe(error)));
 }
 
 tl::unexpected<Error> refused(const std::string& why) {
@@ -78,15 +78,18 @@ tl::expected<std::unique_ptr<SharedMemory>, Error> SharedMemory::allocate(uint64
 tl::expected<std::unique_ptr<SharedMemory>, Error> SharedMemory::map(Fd fd, uint64_t bytes, bool writable) {
   // Without the seal the peer could shorten the file, and touching the mapping would kill this process with SIGBUS.
   const int seals = fcntl(fd.get(), F_GET_SEALS);
-  if (seals < 0) return refused("is not a memfd: " + describeError(errno));
+  if (seals < 0) return refused("is not a memfd: " + describeSystemError(errno));
   if ((seals & F_SEAL_SHRINK) == 0) return refused("is not sealed against shrinking");
   struct stat status {};
-  if (systemCalls().fstat(fd.get(), &status) != 0) return refused("cannot be examined: " + describeError(errno));
+  if (systemCalls().fstat(fd.get(), &status) != 0) return refused("cannot be examined: " + describeSystemError(errno));
   if (!fitsFile(bytes) || static_cast<uint64_t>(status.st_size) < bytes) {
     return refused("has " + std::to_string(status.st_size) + " bytes where " + std::to_string(bytes) + " were said");
   }
   void* const data = mapShared(fd.get(), bytes, writable);
-  if (data == nullptr) return refused("cannot be mapped: " + describeError(errno) + nextStep(errno));
+  if (data == nullptr && isExhaustion(errno)) {
+    return exhausted(std::to_string(bytes) + " bytes of the peer cannot be mapped", errno);
+  }
+  if (data == nullptr) return refused("cannot be mapped: " + describe(errno));
   // The mapping alone keeps the memory: a thousand of them must not use up the descriptors of the process.
   return std::unique_ptr<SharedMemory>(new SharedMemory(Fd(), static_cast<std::byte*>(data), bytes));
 }

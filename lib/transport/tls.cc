@@ -6,12 +6,12 @@
 #include <cstring>
 #include <stdexcept>
 
-#include <sys/socket.h>
-
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+
+#include "transport/sockets.h"
 
 namespace tent {
 namespace {
@@ -85,10 +85,7 @@ struct TlsCallbacks {
   static int send(BIO* bio, const char* bytes, int count) {
     BIO_clear_retry_flags(bio);
     const auto* session = static_cast<const TlsSession*>(BIO_get_data(bio));
-    ssize_t sent = 0;
-    do {
-      sent = ::send(session->socket_, bytes, static_cast<size_t>(count), MSG_NOSIGNAL | MSG_DONTWAIT);
-    } while (sent < 0 && errno == EINTR);
+    const ssize_t sent = sendSome(session->socket_, bytes, static_cast<size_t>(count));
     if (sent < 0 && errno == EAGAIN) BIO_set_retry_write(bio);
     return static_cast<int>(sent);
   }
@@ -96,10 +93,7 @@ struct TlsCallbacks {
   static int receive(BIO* bio, char* into, int count) {
     BIO_clear_retry_flags(bio);
     auto* session = static_cast<TlsSession*>(BIO_get_data(bio));
-    ssize_t received = 0;
-    do {
-      received = ::recv(session->socket_, into, static_cast<size_t>(count), MSG_DONTWAIT);
-    } while (received < 0 && errno == EINTR);
+    const ssize_t received = receiveSome(session->socket_, into, static_cast<size_t>(count));
     if (received < 0 && errno == EAGAIN) BIO_set_retry_read(bio);
     session->ended_ = session->ended_ || received == 0 || (received < 0 && errno == ECONNRESET);
     return static_cast<int>(received);

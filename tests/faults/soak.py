@@ -19,10 +19,10 @@ import tempfile
 import threading
 import time
 
-import engine as tent
-from engine import MIB, READ, TERMINAL, WRITE, Engine, TentError, Worker
-
-tent.preload_runtimes()
+import process
+from engine import READ, TERMINAL, WRITE, Engine, TentError
+from memory import MIB, digest, pattern
+from worker import Worker
 
 SIZE = 16 * MIB
 LARGEST = 2 * MIB
@@ -61,7 +61,7 @@ class Target:
     def make_memory(self):
         seed = self.random.getrandbits(32)
         self.memory = self.worker("memory", size=SIZE, allocated=self.allocated, seed=seed)
-        self.content = bytearray(tent.pattern(seed, SIZE))
+        self.content = bytearray(pattern(seed, SIZE))
         self.unknown = []
 
     def forget(self, offset, length):
@@ -193,7 +193,7 @@ class Course:
         """What the target itself sees, where that is known."""
         if target.unknown:
             return
-        if target.worker("digest", address=target.memory) != tent.digest(target.content):
+        if target.worker("digest", address=target.memory) != digest(target.content):
             raise Wrong("the target has other bytes than were written")
         self.counts["bytes compared"] += SIZE
 
@@ -274,7 +274,7 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         os.environ["XDG_STATE_HOME"] = place
         Engine().destroy()  # loads the library, and makes the token
-        before = tent.descriptors()
+        before = process.descriptors()
         courses = [Course(name, keys, options.seed, options.seconds) for name, keys in KINDS.items()]
         threads = [threading.Thread(target=course.run) for course in courses]
         for thread in threads:
@@ -291,7 +291,7 @@ def main():
         if course.failure is not None:
             good = False
             print(f"  FAILED: {type(course.failure).__name__}: {course.failure}")
-    left = tent.descriptors() - before, tent.thread_names()
+    left = process.descriptors() - before, process.thread_names()
     print(f"\nleft behind: {left[0]} descriptors, threads {left[1]}")
     return good and left == (0, [])
 

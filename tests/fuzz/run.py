@@ -8,7 +8,9 @@ tests/fuzz/regressions/TARGET.
 """
 
 import argparse
+import contextlib
 import shutil
+import ssl
 import struct
 import subprocess
 import sys
@@ -26,6 +28,16 @@ def entry(**fields):
     values = {"size": 88, "schema": 1, "opcode": 1, "length": 64, "intent": 1, "priority": 1, **fields}
     return struct.pack("<IIiIQQQQiiQQiIQ", values["size"], values["schema"], values["opcode"], 0, 1, 0, 4096,
                        values["length"], values["intent"], values["priority"], 10, 0, 3, 0, 0)
+
+
+def client_hello():
+    """The first flight of any client of TLS 1.3."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    out = ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        context.wrap_bio(ssl.MemoryBIO(), out).do_handshake()
+    return out.read()
 
 
 def seeds():
@@ -46,6 +58,13 @@ def seeds():
                b"\2" + struct.pack("<IIQ", MAGIC, 1, len(payload)) + struct.pack("<QQQII", 1, 4096, 4, operation, 0) + payload)
     yield ("wire_fuzz", "response",
            b"\3" + struct.pack("<IIQ", MAGIC, 1, 4) + struct.pack("<QQII", 1, 4, 0, 0) + b"data")
+    for kind, value in ((1, 0), (5, 2), (6, 40)):
+        frame = struct.pack("<IIQQQ", kind, value, 9, 4096, 8192) + bytes(range(16))
+        yield "wire_fuzz", f"shm-frame-{kind}", b"\5" + frame
+    yield "stranger_fuzz", "ticket", b"\0" + struct.pack("<II", MAGIC, 1) + bytes(range(16))
+    for kind in (0, 1):
+        yield "stranger_fuzz", f"client-hello-{kind}", bytes([kind]) + client_hello()
+    yield "stranger_fuzz", "token", b"\2" + bytes(range(32))
     yield "wire_fuzz", "offer", b"\4" b"4 encrypted"
     yield "wire_fuzz", "answer", b"\4tcp1 4242 " + b"0123456789abcdef" * 4 + b" " + b"fedcba9876543210" * 2
 

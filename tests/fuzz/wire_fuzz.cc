@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <sys/socket.h>
@@ -9,6 +10,7 @@
 
 #include "engine/notification.h"
 #include "engine/wire.h"
+#include "transport/shm/grants.h"
 #include "transport/shm/wire.h"
 #include "transport/tcp/frame_reader.h"
 #include "transport/tcp/wire.h"
@@ -61,6 +63,24 @@ void readFrames(const uint8_t* data, size_t size) {
   close(ends[1]);
 }
 
+// Messages of a frame's size, and what is left of the bytes as one of another size.
+void readShmFrames(const uint8_t* data, size_t size) {
+  using namespace tent::shm;
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends) != 0) return;
+  while (size > 0) {
+    const size_t step = size < sizeof(Frame) ? size : sizeof(Frame);
+    if (write(ends[0], data, step) != static_cast<ssize_t>(step)) break;
+    data += step;
+    size -= step;
+    Received received = receiveFrame(ends[1]);
+    if (received.kind != Received::Kind::kFrame) break;
+    static_cast<void>(termsOf(received.frame, std::move(received.passed), received.passed_lost));
+  }
+  close(ends[0]);
+  close(ends[1]);
+}
+
 // What was understood is understood again, and alike, when it is said.
 void readOpening(std::string_view text) {
   using namespace tent::tcp;
@@ -81,12 +101,13 @@ void readOpening(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
-  switch (data[0] % 5) {
+  switch (data[0] % 6) {
     case 0: readMessage(text); break;
     case 1: static_cast<void>(tent::shm::parseAnswer(text)); break;
     case 2: readFrames<tent::tcp::RequestEntry>(data + 1, size - 1); break;
     case 3: readFrames<tent::tcp::ResponseEntry>(data + 1, size - 1); break;
-    default: readOpening(text); break;
+    case 4: readOpening(text); break;
+    default: readShmFrames(data + 1, size - 1); break;
   }
   return 0;
 }

@@ -7,9 +7,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 SUBMIT, EXPLAIN, SOURCE = (Path(sys.argv.pop(1)).resolve() for _ in range(3))
 CORPUS = SOURCE / "corpus"
@@ -50,18 +51,6 @@ def is_there(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def wait_for(condition, seconds=TIME_LIMIT):
-    """Looks until `condition` gives something true, which is the result."""
-    until = time.monotonic() + seconds
-    while True:
-        result = condition()
-        if result:
-            return result
-        if time.monotonic() > until:
-            raise AssertionError("it did not come about in time")
-        time.sleep(0.002)
 
 
 class Case(unittest.TestCase):

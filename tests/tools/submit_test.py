@@ -15,8 +15,8 @@ import sys
 import time
 import unittest
 
-from submit_case import (CORPUS, SUBMIT, TIME_LIMIT, Case, children_of, executions, is_there, statuses, vector, wait_for,
-                         write_to)
+from submit_case import CORPUS, SUBMIT, TIME_LIMIT, Case, children_of, executions, is_there, statuses, vector, write_to
+from waiting import wait_for
 
 SUBMIT_CORPUS = ["--config", CORPUS / "submit/config.json", CORPUS / "submit/mixed.json"]
 LONG_RUN = {"repeat": 1_000_000, **vector("long", 65536, **write_to())}

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/system_error.h"
 #include "base/text.h"
 
 namespace tent::tool {
@@ -43,7 +44,7 @@ std::string writeAll(int fd, std::string_view text) {
     if (written >= 0) {
       text.remove_prefix(static_cast<size_t>(written));
     } else if (errno != EINTR) {
-      return std::generic_category().message(errno);
+      return describeSystemError(errno);
     }
   }
   return "";
@@ -51,10 +52,10 @@ std::string writeAll(int fd, std::string_view text) {
 
 std::string writeTo(const std::string& path, int flags, std::string_view text) {
   Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666));
-  if (!fd) return std::generic_category().message(errno);
+  if (!fd) return describeSystemError(errno);
   std::string error = writeAll(fd.get(), text);
   // Some file systems tell only here that there was no room.
-  if (::close(fd.release()) != 0 && error.empty()) error = std::generic_category().message(errno);
+  if (::close(fd.release()) != 0 && error.empty()) error = describeSystemError(errno);
   return error;
 }
 
@@ -68,10 +69,10 @@ std::string replaceFile(const std::string& path, std::string_view text) {
   struct stat old {};
   // Who may read the old one may read the new one, and nobody else.
   if (error.empty() && ::stat(path.c_str(), &old) == 0 && ::chmod(temporary.c_str(), old.st_mode & 07777) != 0) {
-    error = std::generic_category().message(errno);
+    error = describeSystemError(errno);
   }
   if (error.empty() && std::rename(temporary.c_str(), path.c_str()) != 0) {
-    error = std::generic_category().message(errno);
+    error = describeSystemError(errno);
   }
   if (!error.empty()) ::unlink(temporary.c_str());
   return error;

@@ -3,7 +3,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
+#include "base/system_error.h"
 #include "common/interrupt.h"
 #include "config/json_value.h"
 
@@ -25,7 +25,7 @@ constexpr uint64_t kEndTimeoutNs = 2'000'000'000;
 constexpr size_t kMaxReadyLine = 65536;
 
 std::string systemError(const char* what) {
-  return fmt::format("the target on this machine does not start: {}: {}", what, std::generic_category().message(errno));
+  return fmt::format("the target on this machine does not start: {}: {}", what, describeSystemError(errno));
 }
 
 // Waits until `fd` can be read or has been closed at its other end. False when the time passed, or `stop_fd` (-1 none)

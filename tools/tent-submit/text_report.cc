@@ -124,7 +124,7 @@ std::string_view adviceFor(Reason reason) {
     case Reason::kPeerLost:
     case Reason::kPeerUnreachable: return "see whether the target still runs, and run the file again";
     case Reason::kTimeout: return "see whether the target is stopped or overloaded, or give a longer --timeout";
-    case Reason::kResourceExhausted: return "move less at once, or free memory";
+    case Reason::kResourceExhausted: return "raise the limit that it names, or move less at once";
     case Reason::kNoTransport:
     case Reason::kHintUnavailable: return "tent-explain --probe tells what each transport lacks";
     default: return "";

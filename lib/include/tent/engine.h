@@ -9,7 +9,8 @@
 //   if (!engine.available()) return fail(engine.creationStatus().toString());
 //
 // Thread safety: members may be called from any thread; the destructor alone, once the other calls have returned. After
-// fork() the child must not use the parent's engines. Nothing here throws but std::bad_alloc.
+// fork() the child must not use the parent's engines, nor destroy them; it may make its own (convention 7 of the C API
+// says more). Nothing here throws but std::bad_alloc.
 #pragma once
 
 #include <chrono>

@@ -15,7 +15,10 @@
  *     threads are in; no call is accepted after it.
  *  6. Strings and arrays passed in need to live only for the call. Memory that is registered, and the sources of
  *     requests, must stay mapped until it is unregistered and until their tasks have ended.
- *  7. No exception leaves this library. After fork() the child must not use the parent's engines.
+ *  7. No exception leaves this library. It raises no signal, SIGPIPE included, and its threads take none. After fork()
+ *     the child must not use the parent's engines, nor destroy them; it may make its own. A child that lives on without
+ *     exec keeps copies of the parent's connections, so that peers may see their end only with its own. A program that
+ *     is started by exec inherits no descriptor of this library.
  *  8. Times are nanoseconds; deadlines are of CLOCK_MONOTONIC. Sizes and lengths are bytes.
  *
  * Telling apart what a library can do

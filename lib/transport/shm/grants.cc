@@ -73,7 +73,7 @@ tl::expected<Terms, Error> termsOf(const Frame& frame, Fd passed, bool passed_lo
   if (passed_lost) {
     return tl::unexpected(
         errorOf(Reason::kResourceExhausted,
-                "shm: no descriptor is left for the peer's memory; raise the limit of open files (ulimit -n)"));
+                "shm: no descriptor is left for the peer's memory: raise the limit of this process (ulimit -n)"));
   }
   Terms terms;
   terms.base = frame.base;

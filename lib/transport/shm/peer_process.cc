@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/system_calls.h"
+#include "base/system_error.h"
 
 namespace tent::shm {
 namespace {
@@ -24,7 +25,7 @@ Error refusalOf(int error) {
                    "permitted): /proc/sys/kernel/yama/ptrace_scope must be 0, and in a container the seccomp profile "
                    "must allow it, or grant CAP_SYS_PTRACE; memory that the peer's engine allocated works without");
   }
-  return errorOf(Reason::kIoError, fmt::format("shm: memory of the peer cannot be copied: {}", describeError(error)));
+  return errorOfSystem(Reason::kIoError, "shm: memory of the peer cannot be copied", error);
 }
 
 }  // namespace
@@ -86,12 +87,10 @@ Error PeerProcess::copy(Direction direction, std::byte* local, uint64_t remote, 
     if (count < 0 && errno == ESRCH) return lost();
     if (count < 0 && errno == EPERM) return refusalOf(EPERM);
     if (gone()) return lost();
-    return errorOf(Reason::kIoError,
-                   count == 0 || errno == EFAULT
-                       ? fmt::format("shm: {} bytes into the range, the registered memory of the target or the local "
-                                     "memory is not mapped",
-                                     done)
-                       : fmt::format("shm: copying across processes: {}", describeError(errno)));
+    if (count < 0 && errno != EFAULT) return errorOfSystem(Reason::kIoError, "shm: copying across processes", errno);
+    return errorOf(Reason::kIoError, fmt::format("shm: {} bytes into the range, the registered memory of the target or "
+                                                 "the local memory is not mapped",
+                                                 done));
   }
   return gone() ? lost() : Error{};
 }

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/system_error.h"
+
 namespace tent::shm {
 namespace {
 
@@ -22,7 +24,7 @@ void Session::start(std::shared_ptr<SessionOwner> owner) {
   owner_ = std::move(owner);
   awaitAnswer(Reason::kPeerUnreachable);
   connecting_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!connecting_) return fail(Reason::kIoError, "shm: socket: " + describeError(errno));
+  if (!connecting_) return fail(errorOfSystem(Reason::kIoError, "shm: no socket to connect with", errno));
   connect();
 }
 
@@ -58,9 +60,9 @@ void Session::connect() {
     return fail(Reason::kPeerUnreachable,
                 "shm: nobody listens: the peer has ended, or is on another machine or in another network namespace");
   }
-  if (rc != 0) return fail(Reason::kPeerUnreachable, "shm: connect: " + describeError(errno));
+  if (rc != 0) return fail(errorOfSystem(Reason::kPeerUnreachable, "shm: connect", errno));
   const auto credentials = credentialsOf(connecting_.get());
-  if (!credentials) return fail(credentials.error().reason, credentials.error().detail);
+  if (!credentials) return fail(credentials.error());
   if (credentials->uid != geteuid()) {
     return fail(Reason::kAuthFailed, fmt::format("shm: the peer runs as user {} and this process as user {}; shm "
                                                  "works between processes of one user",
@@ -87,9 +89,13 @@ void Session::shut() {
   peer_.reset();
 }
 
-void Session::fail(Reason reason, const std::string& why) {
+void Session::fail(const Error& why) {
   const std::shared_ptr<SessionOwner> owner = owner_;
-  if (owner != nullptr) owner->failed(errorOf(reason, why));
+  if (owner != nullptr) owner->failed(why);
+}
+
+void Session::fail(Reason reason, const std::string& why) {
+  fail(errorOf(reason, why));
 }
 
 void Session::receive() {
@@ -143,6 +149,8 @@ void Session::welcome(const Frame& frame) {
   Fd socket(socket_->release());
   peer_ = std::make_shared<PeerProcess>(std::move(socket), credentials_, frame.base, frame.secret);
   socket_->assign(peer_->socket());
+  // Not for as long as the link lives: the next one finds descriptors again.
+  if (peer_->copyRefusal().reason == Reason::kResourceExhausted) return fail(peer_->copyRefusal());
   if (peer_->pidfd() >= 0) watchProcess();
   owner_->ready(peer_);
 }

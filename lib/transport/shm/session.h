@@ -55,6 +55,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void welcome(const Frame& frame);
   void send(FrameType type, uint64_t id, const Secret& secret = {});
   void flush();
+  void fail(const Error& why);
   void fail(Reason reason, const std::string& why);
 
   Loop& loop_;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <asio/post.hpp>
 
+#include "base/system_error.h"
 #include "transport/shared_memory.h"
 #include "transport/shm/connection.h"
 
@@ -28,15 +29,13 @@ constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 Target::Target(Loop& loop) : loop_(loop), listener_(loop.context()), accept_timer_(loop.context()) {}
 
 tl::expected<std::shared_ptr<Target>, Error> Target::open(Loop& loop) {
-  const auto failed = [](const char* what) {
-    return tl::unexpected(errorOf(Reason::kIoError, fmt::format("shm: {}: {}", what, describeError(errno))));
-  };
+  const auto failed = [](const char* what) { return tl::unexpected(errorOfSystem(Reason::kIoError, what, errno)); };
   std::shared_ptr<Target> target(new Target(loop));
   Fd listener(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!listener) return failed("socket");
+  if (!listener) return failed("shm: no socket to listen with");
   const SocketAddress address(target->name_);
-  if (::bind(listener.get(), address.get(), address.length) != 0) return failed("bind");
-  if (::listen(listener.get(), kBacklog) != 0) return failed("listen");
+  if (::bind(listener.get(), address.get(), address.length) != 0) return failed("shm: bind");
+  if (::listen(listener.get(), kBacklog) != 0) return failed("shm: listen");
   loop.run([&] {
     target->listener_.assign(listener.release());
     target->accept();

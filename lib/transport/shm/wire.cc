@@ -2,9 +2,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 
 #include "base/system_calls.h"
+#include "base/system_error.h"
 
 namespace tent::shm {
 namespace {
@@ -114,13 +114,9 @@ tl::expected<PeerCredentials, Error> credentialsOf(int socket) {
   ucred credentials{};
   socklen_t length = sizeof(credentials);
   if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
-    return tl::unexpected(errorOf(Reason::kIoError, "shm: SO_PEERCRED: " + describeError(errno)));
+    return tl::unexpected(errorOf(Reason::kIoError, "shm: SO_PEERCRED: " + describeSystemError(errno)));
   }
   return PeerCredentials{credentials.pid, credentials.uid};
-}
-
-std::string describeError(int error) {
-  return std::generic_category().message(error);
 }
 
 }  // namespace tent::shm

@@ -86,6 +86,4 @@ struct PeerCredentials {
 };
 tl::expected<PeerCredentials, Error> credentialsOf(int socket);
 
-std::string describeError(int error);
-
 }  // namespace tent::shm

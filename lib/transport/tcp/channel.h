@@ -16,10 +16,13 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#include "transport/tcp/sockets.h"
+#include <asio/ip/tcp.hpp>
+
 #include "transport/tls.h"
 
 namespace tent::tcp {
+
+using Socket = asio::ip::tcp::socket;
 
 struct Received {
   ssize_t bytes = 0;     // 0: the peer has closed the connection; -1: errno says why, EAGAIN when nothing is there

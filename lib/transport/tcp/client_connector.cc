@@ -14,14 +14,13 @@ namespace tent::tcp {
 
 using asio::ip::tcp;
 
-ClientConnector::ClientConnector(Loop& loop, const TcpOptions& options, Answer answer, std::string host,
+ClientConnector::ClientConnector(Loop& loop, const TcpOptions& options, Answer answer, asio::ip::address host,
                                  std::string where)
     : loop_(loop),
       options_(options),
       answer_(std::move(answer)),
       host_(std::move(host)),
       where_(std::move(where)),
-      resolver_(loop.context()),
       timer_(loop.context()) {
   if (answer_.key)
     encryption_ = std::make_shared<const TlsContext>(TlsContext::Role::kClient, *answer_.key, kTlsIdentity);
@@ -29,16 +28,18 @@ ClientConnector::ClientConnector(Loop& loop, const TcpOptions& options, Answer a
 
 template <typename Step>
 auto ClientConnector::then(Step step) {
-  return [self = shared_from_this(), step](const std::error_code& error, auto&&... /*bytes*/) {
+  return [self = shared_from_this(), step](const std::error_code& error) {
     if (self->done_ == nullptr) return;
     if (!error) return step();
     if (error == asio::error::access_denied) {
       return self->fail(Reason::kAuthFailed,
                         fmt::format("what answers at {} has not the key of the peer", self->where_));
     }
-    self->fail(Reason::kPeerUnreachable,
-               fmt::format("cannot connect to {}: {}; is the peer running, and the port open?", self->where_,
-                           error == asio::error::eof ? "the peer hung up" : error.message()));
+    const std::string what = "cannot connect to " + self->where_;
+    Error failure = error == asio::error::eof ? errorOf(Reason::kPeerUnreachable, what + ": the peer hung up")
+                                              : errorOfSocket(Reason::kPeerUnreachable, what, error);
+    if (failure.reason == Reason::kPeerUnreachable) failure.detail += "; is the peer running, and the port open?";
+    self->finish(tl::unexpected(std::move(failure)));
   };
 }
 
@@ -51,43 +52,18 @@ void ClientConnector::start(Done done) {
                fmt::format("no connection to {} within {}: is the peer stopped, or behind a firewall?", self->where_,
                            formatDuration(self->options_.connect_timeout_ns)));
   });
-  resolve();
-}
-
-void ClientConnector::resolve() {
-  const auto connect_all = [this] {
-    for (const Ticket& ticket : answer_.tickets) {
-      if (done_ == nullptr) return;  // the one before has failed at once
-      connect(*attempts_.emplace_back(std::make_unique<Attempt>(loop_, ticket)));
-    }
-  };
-  std::error_code not_numeric;
-  const asio::ip::address address = asio::ip::make_address(host_, not_numeric);
-  if (!not_numeric) {
-    endpoints_.emplace_back(address, answer_.port);
-    return connect_all();
+  for (const Ticket& ticket : answer_.tickets) {
+    if (done_ == nullptr) return;  // the one before has failed at once
+    connect(*attempts_.emplace_back(std::make_unique<Attempt>(loop_, ticket)));
   }
-  // In a thread of asio's, since the C library's resolver blocks.
-  resolver_.async_resolve(host_, std::to_string(answer_.port),
-                          [self = shared_from_this(), connect_all](const std::error_code& error, const auto& results) {
-                            if (!error) self->endpoints_.assign(results.begin(), results.end());
-                            self->then(connect_all)(error);
-                          });
 }
 
 void ClientConnector::connect(Attempt& attempt) {
-  const tcp::endpoint& endpoint = endpoints_[attempt.endpoint];
+  const tcp::endpoint endpoint(host_, answer_.port);
   std::error_code error;
-  attempt.stream.socket.close(error);
   openSocket(attempt.stream.socket, endpoint.protocol(), error);
-  if (error) return fail(Reason::kResourceExhausted, fmt::format("no socket for {}: {}", where_, error.message()));
-  attempt.stream.socket.async_connect(endpoint, [self = shared_from_this(), &attempt](const std::error_code& failure) {
-    // A name may have several addresses.
-    if (failure && self->done_ != nullptr && ++attempt.endpoint < self->endpoints_.size()) {
-      return self->connect(attempt);
-    }
-    self->then([self, &attempt] { self->encrypt(attempt); })(failure);
-  });
+  if (error) return finish(tl::unexpected(errorOfSocket(Reason::kIoError, "no socket for " + where_, error)));
+  attempt.stream.socket.async_connect(endpoint, then([this, &attempt] { encrypt(attempt); }));
 }
 
 void ClientConnector::encrypt(Attempt& attempt) {
@@ -135,7 +111,6 @@ void ClientConnector::finish(tl::expected<std::vector<Stream>, Error> result) {
 void ClientConnector::stop() {
   done_ = nullptr;
   timer_.cancel();
-  resolver_.cancel();
   std::error_code ignored;
   for (const auto& attempt : attempts_) attempt->stream.socket.close(ignored);
 }

@@ -23,11 +23,11 @@ namespace tent::tcp {
 
 class ClientConnector : public std::enable_shared_from_this<ClientConnector> {
  public:
-  // Errors: peer_unreachable, auth_failed, io_error.
+  // Errors: peer_unreachable, auth_failed, resource_exhausted, io_error.
   using Done = std::function<void(tl::expected<std::vector<Stream>, Error>)>;
 
   // `where`: "HOST:PORT", for messages.
-  ClientConnector(Loop& loop, const TcpOptions& options, Answer answer, std::string host, std::string where);
+  ClientConnector(Loop& loop, const TcpOptions& options, Answer answer, asio::ip::address host, std::string where);
 
   // `done` is called once, later, unless stop comes first.
   void start(Done done);
@@ -37,12 +37,10 @@ class ClientConnector : public std::enable_shared_from_this<ClientConnector> {
   struct Attempt {
     Attempt(Loop& loop, const Ticket& ticket) : stream{Socket(loop.context()), nullptr} { hello.ticket = ticket; }
     Stream stream;
-    size_t endpoint = 0;  // that is tried
     Hello hello;
     Welcome welcome;
   };
 
-  void resolve();
   void connect(Attempt& attempt);
   void encrypt(Attempt& attempt);
   void showTicket(Attempt& attempt);
@@ -58,13 +56,11 @@ class ClientConnector : public std::enable_shared_from_this<ClientConnector> {
   Loop& loop_;
   const TcpOptions options_;
   const Answer answer_;
-  const std::string host_;
+  const asio::ip::address host_;
   const std::string where_;
   std::shared_ptr<const TlsContext> encryption_;  // nullptr: the answer asks for none
   Done done_;                                     // while it is under way
-  asio::ip::tcp::resolver resolver_;
   asio::steady_timer timer_;
-  std::vector<asio::ip::tcp::endpoint> endpoints_;
   std::vector<std::unique_ptr<Attempt>> attempts_;  // one a stream
   size_t welcomed_ = 0;
 };

@@ -22,10 +22,10 @@ LinkState::LinkState(Loop& loop, const TcpOptions& options, const std::shared_pt
 
 // ---- opening
 
-void LinkState::open(const Answer& answer, std::string host) {
-  const bool is_v6 = host.find(':') != std::string::npos;
-  where_ = fmt::format("{}{}{}:{}", is_v6 ? "[" : "", host, is_v6 ? "]" : "", answer.port);
-  auto connector = std::make_shared<ClientConnector>(loop_, options_, answer, std::move(host), where_);
+void LinkState::open(const Answer& answer, const asio::ip::address& host) {
+  where_ = host.is_v6() ? fmt::format("[{}]:{}", host.to_string(), answer.port)
+                        : fmt::format("{}:{}", host.to_string(), answer.port);
+  auto connector = std::make_shared<ClientConnector>(loop_, options_, answer, host, where_);
   asio::post(loop_.context(), [self = shared_from_this(), connector = std::move(connector)] {
     if (self->ended()) return;
     self->connector_ = connector;
@@ -139,9 +139,10 @@ void LinkState::streamCompleted(std::vector<Completion>& completions) {
 
 // ---- the end
 
-void LinkState::streamFailed(Reason reason, const std::string& detail) {
-  asio::post(loop_.context(),
-             [self = shared_from_this(), error = errorOf(reason, where_ + ": " + detail)] { self->end(error); });
+void LinkState::streamFailed(const Error& why) {
+  asio::post(loop_.context(), [self = shared_from_this(), error = errorOf(why.reason, where_ + ": " + why.detail)] {
+    self->end(error);
+  });
 }
 
 void LinkState::close(const Error& why) {

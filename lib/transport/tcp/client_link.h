@@ -27,7 +27,7 @@ class LinkState : public ClientStream::Owner, public std::enable_shared_from_thi
             std::shared_ptr<LinkObserver> observer);
 
   // Begins to connect; once.
-  void open(const Answer& answer, std::string host);
+  void open(const Answer& answer, const asio::ip::address& host);
 
   void submit(std::span<const Transfer> transfers);
   bool cancel(uint64_t token);
@@ -39,7 +39,7 @@ class LinkState : public ClientStream::Owner, public std::enable_shared_from_thi
   enum class Phase : uint8_t { kOpening, kReady, kEnded };
 
   void streamCompleted(std::vector<Completion>& completions) override;
-  void streamFailed(Reason reason, const std::string& detail) override;
+  void streamFailed(const Error& why) override;
   std::shared_ptr<void> keepAlive() override { return shared_from_this(); }
 
   void connected(std::vector<Stream> streams);

@@ -5,12 +5,11 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
-#include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
 #include <asio/post.hpp>
 
+#include "base/system_error.h"
 #include "transport/tcp/limits.h"
 
 namespace tent::tcp {
@@ -35,17 +34,9 @@ uint64_t loadOf(const Transfer& transfer) {
 }
 
 // What a failed call says about the link.
-Reason reasonOfFailure(int error) {
-  switch (error) {
-    case EFAULT: return Reason::kIoError;  // the memory of a transfer
-    case ENOMEM:
-    case ENOBUFS: return Reason::kResourceExhausted;
-    default: return Reason::kPeerLost;
-  }
-}
-
-std::string describeFailure(int error) {
-  return "the connection broke: " + std::generic_category().message(error);
+Error errorOfFailure(int error) {
+  const Reason otherwise = error == EFAULT ? Reason::kIoError : Reason::kPeerLost;  // EFAULT: the memory of a transfer
+  return errorOfSystem(otherwise, "the connection broke", error);
 }
 
 }  // namespace
@@ -163,7 +154,7 @@ void ClientStream::send() {
   lock.unlock();
   if (finishes) finishDeferred();
   if (wait) waitWritable();
-  if (failure != 0) owner_.streamFailed(reasonOfFailure(failure), describeFailure(failure));
+  if (failure != 0) owner_.streamFailed(errorOfFailure(failure));
 }
 
 void ClientStream::finishDeferred() {
@@ -298,10 +289,10 @@ void ClientStream::receive() {
       case FrameReader::Result::kPaused: break;  // it never is
       case FrameReader::Result::kBlocked: return waitReadable();
       case FrameReader::Result::kEnded:
-        return owner_.streamFailed(Reason::kPeerLost, "the peer closed the connection: has it ended?");
-      case FrameReader::Result::kFailed: return owner_.streamFailed(reasonOfFailure(error), describeFailure(error));
+        return owner_.streamFailed(errorOf(Reason::kPeerLost, "the peer closed the connection: has it ended?"));
+      case FrameReader::Result::kFailed: return owner_.streamFailed(errorOfFailure(error));
       case FrameReader::Result::kNonsense:
-        return owner_.streamFailed(Reason::kIoError, "the peer's answer makes no sense");
+        return owner_.streamFailed(errorOf(Reason::kIoError, "the peer's answer makes no sense"));
     }
   }
   asio::post(stream_.socket.get_executor(), [this, alive = owner_.keepAlive()] { receive(); });

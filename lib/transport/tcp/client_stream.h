@@ -37,7 +37,7 @@ class ClientStream : private FrameReader::Handler {
    public:
     virtual ~Owner() = default;
     virtual void streamCompleted(std::vector<Completion>& completions) = 0;
-    virtual void streamFailed(Reason reason, const std::string& detail) = 0;
+    virtual void streamFailed(const Error& why) = 0;
     // Keeps the link, and so its streams, alive in handlers.
     virtual std::shared_ptr<void> keepAlive() = 0;
   };

@@ -39,10 +39,11 @@ Error Server::listen() {
   const tcp::endpoint endpoint(address, options_.port);
   if (!error) listenAt(acceptor_, endpoint, error);
   if (error) {
-    std::string detail =
-        fmt::format("cannot listen on {} port {} for tcp: {}", options_.bind_address, options_.port, error.message());
-    if (error == asio::error::address_in_use) detail += "; choose another transports.tcp.port, or 0 for any";
-    return errorOf(Reason::kIoError, std::move(detail));
+    Error failure =
+        errorOfSocket(Reason::kIoError,
+                      fmt::format("cannot listen on {} port {} for tcp", options_.bind_address, options_.port), error);
+    if (error == asio::error::address_in_use) failure.detail += "; choose another transports.tcp.port, or 0 for any";
+    return failure;
   }
   port_ = acceptor_.local_endpoint().port();
   asio::post(loop_.context(), [self = shared_from_this()] { self->waitAcceptable(); });

@@ -78,6 +78,9 @@ tl::expected<std::unique_ptr<Link>, Error> TcpBackend::connect(std::string_view 
   if (options_.encrypt && !parsed->key) {
     return tl::unexpected(errorOf(Reason::kAuthFailed, "the peer does not encrypt, which this side insists on"));
   }
+  std::error_code error;
+  const asio::ip::address address = asio::ip::make_address(host, error);
+  if (error) return tl::unexpected(errorOf(Reason::kIoError, "tcp connects to a numeric address, not to " + host));
   auto state = std::make_shared<LinkState>(loop_, options_, counters_, std::move(observer));
   {
     const std::lock_guard lock(mutex_);
@@ -87,7 +90,7 @@ tl::expected<std::unique_ptr<Link>, Error> TcpBackend::connect(std::string_view 
     std::erase_if(links_, [](const auto& link) { return link.expired(); });
     links_.push_back(state);
   }
-  state->open(*parsed, host);
+  state->open(*parsed, address);
   return std::make_unique<TcpLink>(std::move(state));
 }
 

@@ -118,4 +118,15 @@ TEST_CASE("reads that are interrupted or short go on, and errors of reading are 
   CHECK(says(refused(path), "Input/output"));
 }
 
+TEST_CASE("that no descriptor is left says nothing against the file") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("token", kGood);
+  const ReplacedCalls replaced;
+  systemCalls().open = [](const char*, int) { return errno = EMFILE, -1; };
+  const auto token = readToken(path);
+  REQUIRE_FALSE(token);
+  CHECK(token.error().reason == Reason::kResourceExhausted);
+  CHECK(says(token.error().detail, "ulimit -n"));
+}
+
 }  // namespace tent

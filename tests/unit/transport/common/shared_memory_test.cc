@@ -111,6 +111,16 @@ TEST_CASE("what could make a mapping fault is refused") {
   CHECK(of(-1, 1).find("is not a memfd") != std::string::npos);
 }
 
+TEST_CASE("that a peer's memory finds no room here is not the peer's fault") {
+  const auto memory = SharedMemory::allocate(4096, true);
+  REQUIRE(memory);
+  const ReplacedCalls replaced;
+  systemCalls().mmap = [](void*, size_t, int, int, int, off_t) -> void* { return errno = ENOMEM, MAP_FAILED; };
+  const auto mapped = SharedMemory::map(Fd(dup((*memory)->fd())), 4096, true);
+  REQUIRE_FALSE(mapped);
+  CHECK(mapped.error().reason == Reason::kResourceExhausted);
+}
+
 TEST_CASE("more memory than there is, is an error with what to do") {
   for (const uint64_t bytes : {uint64_t{0}, UINT64_MAX, uint64_t{1} << 62}) {
     const auto memory = SharedMemory::allocate(bytes, true);
@@ -132,7 +142,7 @@ TEST_CASE("a step that fails leaves nothing behind") {
     errno = EMFILE;
     return -1;
   };
-  CHECK(failure() == "shared memory: memfd_create: Too many open files; raise the limit of open files (ulimit -n)");
+  CHECK(failure() == "shared memory: memfd_create: Too many open files: raise the limit of this process (ulimit -n)");
   systemCalls() = SystemCalls();
   systemCalls().ftruncate = [](int, off_t) {
     errno = ENOMEM;

@@ -1,12 +1,11 @@
 #include "transport/tcp/tcp_backend.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <latch>
 #include <thread>
 
-#include "support/replaced_calls.h"
+#include "support/stormy_calls.h"
 #include "unit/transport/tcp/raw_target.h"
 
 namespace tent {
@@ -16,32 +15,10 @@ void fill(std::vector<std::byte>& memory, uint64_t seed) {
   for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::byte>((i * 2654435761u + seed) >> 11);
 }
 
-// Every other call is interrupted or told to come again, and the rest move a few bytes at most.
-std::atomic<uint64_t> calls{0};
-
-template <typename Message>
-ssize_t moveLittle(ssize_t (*move)(int, Message*, int), int fd, Message* message, int flags) {
-  const uint64_t call = calls.fetch_add(1);
-  if (call % 3 == 0) return errno = EINTR, -1;
-  if (call % 7 == 0) return errno = EAGAIN, -1;
-  std::remove_const_t<Message> little = *message;
-  iovec first = message->msg_iov[0];
-  first.iov_len = std::min<size_t>(first.iov_len, 1 + call % 4099);
-  little.msg_iov = &first;
-  little.msg_iovlen = 1;
-  return move(fd, &little, flags);
-}
-
 }  // namespace
 
 TEST_CASE("short reads and writes, interruptions and refusals to block change nothing about the bytes") {
-  const ReplacedCalls replaced;
-  systemCalls().sendmsg = [](int fd, const msghdr* message, int flags) {
-    return moveLittle<const msghdr>(::sendmsg, fd, message, flags);
-  };
-  systemCalls().recvmsg = [](int fd, msghdr* message, int flags) {
-    return moveLittle<msghdr>(::recvmsg, fd, message, flags);
-  };
+  const StormyCalls storm;
   TwoEnds ends;
   fill(ends.local, 1);
   CHECK(ends.run(ends.transfer(Direction::kWrite, 1, 3, 500'001)).reason == Reason::kNone);
