@@ -45,6 +45,8 @@ Reason reasonOfFailure(int error) {
 }
 
 std::string describeFailure(int error) {
+  if (error == EFAULT)
+    return "the local memory of a transfer is not mapped, or not for this, which ended the connection";
   return "the connection broke: " + std::generic_category().message(error);
 }
 
@@ -224,7 +226,7 @@ bool ClientStream::takeEntries(std::span<const std::byte> entries, uint64_t payl
     const uint32_t slot = slotOf(response.id);
     const Flight& flight = flights_[slot];
     if (response.payload_bytes > 0) {
-      pieces.push_back({flight.transfer.local, flight.transfer.length, flight.transfer.local_registered});
+      pieces.push_back({flight.transfer.local, flight.transfer.length, flight.transfer.local_mapped});
       incoming_.push_back(slot);
     } else if (flight.transfer.direction == Direction::kWrite && !isSentLocked(flight)) {
       deferred_.push_back(slot);
