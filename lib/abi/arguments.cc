@@ -33,7 +33,11 @@ tl::expected<MemoryLocation, Error> locationNamed(std::string_view name) {
 }  // namespace
 
 Error nullArgument(const char* name) {
-  return {Reason::kNullEntries, Field::kNone, -1, {}, fmt::format("{} is NULL", name)};
+  return errorSaying(Reason::kNullEntries, Field::kNone, {}, fmt::format("{} is NULL", name));
+}
+
+Error nullMemoryArgument(const char* name) {
+  return errorOf(Reason::kRegistrationFailed, fmt::format("{} is NULL", name));
 }
 
 Error nullEntries() {
@@ -41,7 +45,7 @@ Error nullEntries() {
 }
 
 Error copyText(const std::string& text, char* buffer, size_t size) {
-  if (buffer == nullptr) return nullArgument("the buffer");
+  if (buffer == nullptr) return nullArgument("buf");
   const size_t fits = size == 0 ? 0 : std::min(text.size(), size - 1);
   if (size > 0) {
     std::memcpy(buffer, text.data(), fits);
@@ -52,8 +56,8 @@ Error copyText(const std::string& text, char* buffer, size_t size) {
 }
 
 Error tooShort(const char* what, Field field, size_t room, size_t needed) {
-  return {Reason::kOutOfRange, field, -1, uint64_t{room},
-          fmt::format("the {} is too short: it has room for {}, and {} are needed", what, room, needed)};
+  return errorSaying(Reason::kOutOfRange, field, uint64_t{room},
+                     fmt::format("the {} is too short: it has room for {}, and {} are needed", what, room, needed));
 }
 
 tl::expected<Permission, Error> readPermission(int permission) {
@@ -70,7 +74,7 @@ tl::expected<MemoryLocation, Error> readLocation(const char* location) {
 }
 
 tl::expected<MemoryOptions, Error> readMemoryOptions(const tent_memory_options_t* options, const Engine& engine) {
-  if (options == nullptr) return tl::unexpected(nullArgument("options"));
+  if (options == nullptr) return tl::unexpected(nullMemoryArgument("options"));
   MemoryOptions read;
   auto location = locationNamed(textIn(options->location));
   if (!location) return tl::unexpected(std::move(location.error()));
@@ -99,11 +103,9 @@ tl::expected<MemoryOptions, Error> readMemoryOptions(const tent_memory_options_t
 
 tl::expected<Notification, Error> readNotification(const char* name, const char* message) {
   if (name == nullptr || message == nullptr) {
-    return tl::unexpected(Error{Reason::kNullNotification,
-                                Field::kNotification,
-                                -1,
-                                {},
-                                name == nullptr ? "its name is NULL" : "its message is NULL"});
+    return tl::unexpected(errorSaying(Reason::kNullNotification, Field::kNotification, {},
+                                      fmt::format("the {} of the notification is NULL; one without any is \"\"",
+                                                  name == nullptr ? "name" : "message")));
   }
   // One byte more than allowed is enough to be refused by the engine.
   Notification read;
@@ -112,9 +114,21 @@ tl::expected<Notification, Error> readNotification(const char* name, const char*
   return read;
 }
 
+tl::expected<ValidationMode, Error> readMode(int32_t mode, std::optional<ValidationMode> configured) {
+  switch (mode) {
+    case TENT_MODE_CONFIGURED: return configured.value_or(ValidationMode::kStrict);
+    case TENT_MODE_STRICT: return ValidationMode::kStrict;
+    case TENT_MODE_COMPAT: return ValidationMode::kCompat;
+    default:
+      return tl::unexpected(errorSaying(Reason::kUnknownFlags, Field::kFlags, int64_t{mode},
+                                        fmt::format("mode {} is none of TENT_MODE_*", mode)));
+  }
+}
+
 Error checkCount(size_t count, size_t size) {
   if (count <= std::numeric_limits<size_t>::max() / size) return {};
-  return {Reason::kCountOverflow, Field::kCount, -1, uint64_t{count}, {}};
+  return errorSaying(Reason::kCountOverflow, Field::kCount, uint64_t{count},
+                     fmt::format("count {}: so many elements are more than the address space holds", count));
 }
 
 }  // namespace tent::abi

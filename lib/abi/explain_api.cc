@@ -3,11 +3,13 @@
 #include <cstring>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "abi/arguments.h"
 #include "abi/entries.h"
 #include "abi/handles.h"
-#include "abi/options.h"
 #include "abi/result.h"
+#include "abi/sized_structs.h"
 #include "base/clock.h"
 #include "config/environment_reader.h"
 #include "intent/entry.h"
@@ -20,8 +22,6 @@ using namespace tent::abi;
 namespace {
 
 constexpr tent_explain_options_t kExplainDefaults = TENT_EXPLAIN_OPTIONS_INIT;
-constexpr size_t kExplainOptionsMinimum = offsetof(tent_explain_options_t, now_ns);
-constexpr size_t kNormalizedMinimum = offsetof(tent_normalized_intent_t, intent_type);
 
 // unknown_flags, as for the mode.
 tl::expected<Surface, Error> readSurface(int32_t surface) {
@@ -30,8 +30,8 @@ tl::expected<Surface, Error> readSurface(int32_t surface) {
     case TENT_SURFACE_CPP: return Surface::kCpp;
     case TENT_SURFACE_PYTHON: return Surface::kPython;
     default:
-      return tl::unexpected(
-          Error{Reason::kUnknownFlags, Field::kFlags, -1, int64_t{surface}, "the surface is none of TENT_SURFACE_*"});
+      return tl::unexpected(errorSaying(Reason::kUnknownFlags, Field::kFlags, int64_t{surface},
+                                        fmt::format("surface {} is none of TENT_SURFACE_*", surface)));
   }
 }
 
@@ -66,7 +66,8 @@ tl::expected<Environment, Error> readEnvironmentText(const char* text) {
   Environment environment;
   if (const auto document = parseJson(text, faults)) environment = readEnvironment(*document, faults);
   if (!faults.hasErrors()) return environment;
-  return tl::unexpected(errorOf(Reason::kBadConfiguration, faults.firstError()));
+  return tl::unexpected(errorSaying(Reason::kBadConfiguration, Field::kNone, {},
+                                    "the environment of the options cannot be used: " + faults.firstError()));
 }
 
 }  // namespace
@@ -77,10 +78,7 @@ int tent_normalize_request(const void* entry, size_t entry_stride, uint32_t sche
                            uint64_t now_ns, tent_normalized_intent_t* out) {
   return call([&]() -> SubmitFailure {
     if (out == nullptr) return failureOf(nullArgument("out"));
-    if (out->struct_size < kNormalizedMinimum) {
-      return failureOf(Error{Reason::kStructSizeTooSmall, Field::kStructSize, -1, uint64_t{out->struct_size},
-                             "set it to sizeof(tent_normalized_intent_t)"});
-    }
+    if (Error error = checkSize<tent_normalized_intent_t>(out->struct_size)) return failureOf(std::move(error));
     const auto checks = readMode(mode, std::nullopt);
     if (!checks) return failureOf(checks.error());
     if (entry == nullptr) return failureOf(nullEntries());
@@ -96,9 +94,7 @@ int tent_normalize_request(const void* entry, size_t entry_stride, uint32_t sche
       error.index = 0;
       return {std::move(error), 1};
     }
-    tent_normalized_intent_t whole = normalizedOf(intent);
-    whole.struct_size = out->struct_size;
-    std::memcpy(out, &whole, std::min<size_t>(out->struct_size, sizeof whole));
+    writeSized(normalizedOf(intent), out);
     return {};
   });
 }
@@ -107,13 +103,16 @@ int tent_explain_requests(tent_engine_t engine, const void* entries, size_t coun
                           uint32_t schema_version, const tent_explain_options_t* given, char* buf, size_t* len) {
   return callOn(engine, [&](Engine& on) -> Error {
     if (len == nullptr) return nullArgument("len");
-    auto options = readOptions(given, kExplainDefaults, kExplainOptionsMinimum);
+    auto options = readSized(given, kExplainDefaults);
     if (!options) return std::move(options.error());
     const auto mode = readMode(options->mode, on.config().validation_mode);
     if (!mode) return mode.error();
     const auto surface = readSurface(options->surface);
     if (!surface) return surface.error();
-    if (options->reserved != 0) return {Reason::kReservedNonzero, Field::kNone, -1, uint64_t{options->reserved}, {}};
+    if (options->reserved != 0) {
+      return errorSaying(Reason::kReservedNonzero, Field::kNone, uint64_t{options->reserved},
+                         "the reserved field of the options must be 0");
+    }
     if (count > 0 && entries == nullptr) return nullEntries();
     std::optional<Environment> environment;
     if (options->environment != nullptr) {

@@ -63,8 +63,9 @@ bool destroyEngine(tent_engine_t handle) {
 }
 
 Error noSuchEngine(tent_engine_t handle) {
-  return {
-      Reason::kNullEngine, Field::kEngine, -1, {}, handle == nullptr ? "" : "no engine of this process has the handle"};
+  if (handle == nullptr) return {Reason::kNullEngine, Field::kEngine, -1, {}, {}};
+  return errorSaying(Reason::kNullEngine, Field::kEngine, {},
+                     "there is no such engine: it was destroyed, or its handle is none that tent_create_engine gave");
 }
 
 }  // namespace tent::abi

@@ -11,7 +11,7 @@ using namespace tent::abi;
 namespace {
 
 Error allocate(Engine& engine, void** addr, size_t size, const MemoryOptions& options) {
-  if (addr == nullptr) return nullArgument("addr");
+  if (addr == nullptr) return nullMemoryArgument("addr");
   auto memory = engine.allocateMemory(size, options);
   if (!memory) return std::move(memory.error());
   *addr = *memory;
@@ -20,7 +20,8 @@ Error allocate(Engine& engine, void** addr, size_t size, const MemoryOptions& op
 
 Error checkRanges(void* const* addrs, const size_t* sizes, size_t count) {
   if (Error error = checkCount(count, sizeof(void*))) return error;
-  if (count > 0 && (addrs == nullptr || sizes == nullptr)) return nullArgument(addrs == nullptr ? "addrs" : "sizes");
+  if (count > 0 && (addrs == nullptr || sizes == nullptr))
+    return nullMemoryArgument(addrs == nullptr ? "addrs" : "sizes");
   return {};
 }
 

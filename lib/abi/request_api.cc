@@ -4,8 +4,8 @@
 #include "abi/arguments.h"
 #include "abi/entries.h"
 #include "abi/handles.h"
-#include "abi/options.h"
 #include "abi/result.h"
+#include "abi/sized_structs.h"
 #include "intent/entry.h"
 
 using namespace tent;
@@ -14,7 +14,6 @@ using namespace tent::abi;
 namespace {
 
 constexpr tent_submit_options_t kSubmitDefaults = TENT_SUBMIT_OPTIONS_INIT;
-constexpr size_t kSubmitOptionsMinimum = offsetof(tent_submit_options_t, notification_name);
 
 struct EntryArray {
   const void* entries;
@@ -30,7 +29,7 @@ SubmitFailure outcomeOf(tl::expected<void, SubmitFailure> submitted) {
 // A submit of v1; reason kNone: it was accepted.
 SubmitFailure submitV1(Engine& on, tent_batch_id_t batch, const EntryArray& array, const tent_submit_options_t* given,
                        bool notify) {
-  auto options = readOptions(given, kSubmitDefaults, kSubmitOptionsMinimum);
+  auto options = readSized(given, kSubmitDefaults);
   if (!options) return failureOf(std::move(options.error()));
   const auto mode = readMode(options->mode, on.config().validation_mode);
   if (!mode) return failureOf(mode.error());

@@ -1,15 +1,13 @@
 #include "abi/result.h"
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstring>
 #include <string>
+
+#include "abi/sized_structs.h"
+#include "base/text.h"
 
 namespace tent::abi {
 namespace {
-
-constexpr size_t kResultMinimum = offsetof(tent_result_t, reason);
 
 // A C string of static storage: the views of names are of string literals.
 const char* cString(std::string_view name) {
@@ -33,16 +31,13 @@ int32_t numberOf(Reason reason) {
 }
 
 Error checkResult(const tent_result_t* result) {
-  if (result == nullptr || result->struct_size >= kResultMinimum) return {};
-  return {Reason::kStructSizeTooSmall, Field::kStructSize, -1, uint64_t{result->struct_size},
-          "set it to sizeof(tent_result_t)"};
+  return result == nullptr ? Error{} : checkSize<tent_result_t>(result->struct_size);
 }
 
 void writeResult(const SubmitFailure& failure, tent_result_t* result, const std::string& note) {
   const Error& error = failure.error;
   const Category category = categoryOf(error.reason);
   tent_result_t whole{};
-  whole.struct_size = result->struct_size;
   whole.category = codeOf(category);
   whole.reason = numberOf(error.reason);
   whole.field = static_cast<int32_t>(error.field);
@@ -51,9 +46,9 @@ void writeResult(const SubmitFailure& failure, tent_result_t* result, const std:
   whole.category_name = cString(nameOf(category));
   whole.reason_name = cString(nameOf(error.reason));
   whole.field_name = cString(nameOf(error.field));
-  const std::string message = error ? messageOf(error) : note;
-  std::copy_n(message.begin(), std::min(message.size(), sizeof whole.message - 1), whole.message);
-  std::memcpy(result, &whole, std::min<size_t>(result->struct_size, sizeof whole));
+  const std::string message = shorten(error ? messageOf(error) : note, sizeof whole.message - 1);
+  std::copy(message.begin(), message.end(), whole.message);
+  writeSized(whole, result);
 }
 
 int32_t keep(SubmitFailure failure) {

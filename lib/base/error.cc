@@ -31,7 +31,7 @@ constexpr std::array<ReasonInfo, kReasonCount> kReasons = {{
     {Reason::kAuthFailed, Category::kRuntimeError, "auth_failed",
      "the peer refused the authentication; both ends need the same token"},
     {Reason::kStaleSegment, Category::kRuntimeError, "stale_segment",
-     "the peer was restarted since its segment was opened; open the segment again"},
+     "the peer was restarted since its segment was opened; close the segment and open it again"},
     {Reason::kRegistrationFailed, Category::kRuntimeError, "registration_failed",
      "the memory could not be registered or released"},
     {Reason::kResourceExhausted, Category::kRuntimeError, "resource_exhausted",
@@ -191,6 +191,7 @@ std::string_view nameOf(Field field) {
 }
 
 std::string messageOf(const Error& error) {
+  if (error.place_of_detail == Error::Detail::kInstead && !error.detail.empty()) return escapeForTerminal(error.detail);
   std::string_view sentence = infoOf(error.reason).sentence;
   std::string message;
   if (const size_t hole = sentence.find("{}"); hole != std::string_view::npos) {
@@ -199,7 +200,7 @@ std::string messageOf(const Error& error) {
     message = sentence;
   }
   if (!error.detail.empty()) message += ": " + error.detail;
-  return message;
+  return escapeForTerminal(message);
 }
 
 }  // namespace tent

@@ -137,11 +137,15 @@ using ErrorValue = std::variant<std::monostate, int64_t, uint64_t, std::string>;
 
 // Why an entry, or a call, was not carried out.
 struct Error {
+  // What `detail` is to the message. The reasons of calls are few, so that some say little of what was wrong with one.
+  enum class Detail : uint8_t { kBehind, kInstead };  // behind the reason's sentence, or instead of it
+
   Reason reason = Reason::kNone;
   Field field = Field::kNone;
   int64_t index = -1;  // the entry within the batch; -1: the call as a whole
   ErrorValue value;
   std::string detail;  // what only the place of the error knows; becomes part of the message
+  Detail place_of_detail = Detail::kBehind;
 
   explicit operator bool() const { return reason != Reason::kNone; }
 };
@@ -149,6 +153,11 @@ struct Error {
 // One of the call as a whole, about no field.
 inline Error errorOf(Reason reason, std::string detail) {
   return {reason, Field::kNone, -1, {}, std::move(detail)};
+}
+
+// One of which the detail is the whole message, since the reason's sentence does not fit.
+inline Error errorSaying(Reason reason, Field field, ErrorValue value, std::string message) {
+  return {reason, field, -1, std::move(value), std::move(message), Error::Detail::kInstead};
 }
 
 Category categoryOf(Reason reason);
@@ -161,7 +170,8 @@ std::string_view nameOf(Category category);
 std::string_view nameOf(Reason reason);
 std::string_view nameOf(Field field);
 
-// One sentence for people: what was wrong, with the value, and what to do about it.
+// One sentence for people: what was wrong, with the value, and what to do about it. Safe for a terminal, whatever a
+// value or a detail holds.
 std::string messageOf(const Error& error);
 
 }  // namespace tent

@@ -166,12 +166,13 @@ class Engine {
   // `bytes` of zeros that peers of this machine can map; freed with freeMemory. resource_exhausted,
   // registration_failed.
   tl::expected<void*, Error> allocateMemory(uint64_t bytes, const MemoryOptions& options = {});
-  // null_source: not what allocateMemory gave. registration_failed: tasks of this engine from or to it are in flight.
+  // registration_failed: not what allocateMemory gave, or tasks of this engine from or to it are in flight.
   Error freeMemory(void* address);
 
-  // Registers the application's memory, which must stay mapped until it is unregistered. Registering the same range
-  // again with the same options, or a range of allocated memory, changes nothing; each unregister undoes one register.
-  // To unregister, 0 bytes stand for the registration that begins at the address.
+  // Registers the application's memory, of which nothing need be mapped yet. A transfer that meets what is not mapped
+  // when it is submitted, or not for this, fails; what is mapped then must stay so until it has ended. Registering the
+  // same range again with the same options, or a range of allocated memory, changes nothing; each unregister undoes one
+  // register. To unregister, 0 bytes stand for the registration that begins at the address.
   // registration_failed: another range overlaps, or other options.
   Error registerMemory(void* address, uint64_t bytes, const MemoryOptions& options = {});
   Error unregisterMemory(void* address, uint64_t bytes);

@@ -27,8 +27,8 @@ namespace tent {
 // The next segment or batch of this process: that of another engine, or one of long ago, is never taken for it.
 uint64_t nextHandle();
 
-inline Error badBatch(BatchId batch, const char* detail = "there is no such batch") {
-  return {Reason::kBadBatch, Field::kBatch, -1, batch, detail};
+inline Error badBatch(BatchId batch) {
+  return {Reason::kBadBatch, Field::kBatch, -1, batch, {}};
 }
 
 class Engine::Impl final : public LaneHost, public AdmissionHost {

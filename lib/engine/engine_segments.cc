@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "engine/engine_impl.h"
 #include "transport/sockets.h"
 
@@ -12,15 +13,12 @@ namespace tent {
 namespace {
 
 Error unknownSegment(SegmentId segment) {
-  return {Reason::kUnknownSegment, Field::kTargetId, -1, segment, "it is not open"};
+  return {Reason::kUnknownSegment, Field::kTargetId, -1, segment, {}};
 }
 
 Error staleSegment(const std::string& name) {
-  return {Reason::kStaleSegment,
-          Field::kTargetId,
-          -1,
-          {},
-          fmt::format("another process than before answers at {}: close the segment and open it again", name)};
+  return {
+      Reason::kStaleSegment, Field::kTargetId, -1, {}, fmt::format("another process than before answers at {}", name)};
 }
 
 }  // namespace
@@ -63,8 +61,9 @@ tl::expected<std::shared_ptr<Peer>, Error> Engine::Impl::selfPeer() {
 tl::expected<SegmentId, Error> Engine::Impl::openSegment(const std::string& name) {
   const std::optional<HostPort> where = parseAddress(name);
   if (!where || where->port == 0) {
-    return tl::unexpected(
-        Error{Reason::kUnknownSegment, Field::kTargetId, -1, name, "a segment is named host:port, as its engine says"});
+    return tl::unexpected(errorSaying(
+        Reason::kUnknownSegment, Field::kTargetId, name,
+        fmt::format("\"{}\" names no segment: it is called host:port, as its engine's name says", shorten(name, 100))));
   }
   const auto open_already = [&]() -> std::optional<SegmentId> {
     const std::unique_lock lock(segments_mutex_);

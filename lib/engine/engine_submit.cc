@@ -1,11 +1,14 @@
 // Submit: every request is decided in the order of semantics.md section 2, all before the first is dispatched.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/clock.h"
 #include "engine/engine_impl.h"
 #include "engine/notification.h"
 #include "intent/normalize.h"
 #include "policy/resolve.h"
+#include "transport/mapped_memory.h"
 
 namespace tent {
 namespace {
@@ -14,8 +17,9 @@ bool needsWrite(Opcode opcode) {
   return opcode == Opcode::kWrite;
 }
 
-Error batchFull(size_t count) {
-  return {Reason::kBatchFull, Field::kCount, -1, uint64_t{count}, "the batch has no room for so many tasks"};
+Error batchFull(size_t count, size_t room) {
+  return {Reason::kBatchFull, Field::kCount, -1, uint64_t{count},
+          fmt::format("{} are submitted, and it has room for {} more", count, room)};
 }
 
 SubmitFailure queueFull(const TenantAdmission::Refusal& refusal) {
@@ -73,8 +77,23 @@ struct Engine::Impl::Submission {
   EffectivePolicy effective;
   TransferShape shape;
   const PeerBuffer* buffer = nullptr;
-  bool local_registered = false;
+  bool local_mapped = false;        // the request's source, for what is done with it
+  const std::byte* seen = nullptr;  // the registration that was looked at last, and whether it is mapped; once a call
+  bool seen_mapped = false;
   bool resolved = false;  // `effective` is the request's
+
+  // Whether registered memory is as it was when it was registered, as far as that is cheap to see, and allows what the
+  // request does with it. Where not, it is copied with care, which tells what was wrong.
+  bool isUsable(const LocalMemory::Place& place) {
+    if (place.allocated) return true;
+    const bool read = requested.opcode == Opcode::kRead;
+    if (place.own_access < (read ? Access::kReadWrite : Access::kRead)) return false;
+    if (seen != place.base) {
+      seen = place.base;
+      seen_mapped = isMapped(place.base, place.length);
+    }
+    return seen_mapped;
+  }
 
   bool nothingToMove() const { return requested.length == 0; }  // of a legacy request: completes at once
 };
@@ -102,7 +121,7 @@ Error Engine::Impl::locate(const Request& request, Submission& submission) {
     submission.view = viewWithPauses(*submission.peer);
   }
   const LocalMemory::Place place = memory_->placeOf(request.source, submission.requested.length);
-  submission.local_registered = place.registered;
+  submission.local_mapped = place.registered && submission.isUsable(place);
   submission.shape.local_memory = place.location;
   submission.shape.same_machine = submission.view->application.same_machine;
 
@@ -194,7 +213,7 @@ Error Engine::Impl::prepare(const Request& request, Submission& submission, Task
   task.transfer.direction = needsWrite(submission.requested.opcode) ? Direction::kWrite : Direction::kRead;
   task.transfer.local = static_cast<std::byte*>(request.source);
   task.transfer.remote_address = submission.requested.target_offset;
-  task.transfer.local_registered = submission.local_registered;
+  task.transfer.local_mapped = submission.local_mapped;
   task.buffer = submission.buffer;
   task.peer = submission.peer;
   task.view = submission.view;
@@ -252,7 +271,9 @@ tl::expected<void, SubmitFailure> Engine::Impl::submit(BatchId batch_id, std::sp
     if (Error error = checkNotification(*notification)) return tl::unexpected(SubmitFailure{std::move(error), 0});
   }
   const std::lock_guard lock(batch->submitMutex());
-  if (requests.size() > batch->room()) return tl::unexpected(SubmitFailure{batchFull(requests.size()), 0});
+  if (requests.size() > batch->room()) {
+    return tl::unexpected(SubmitFailure{batchFull(requests.size(), batch->room()), 0});
+  }
   const std::span<Task> tasks = batch->slots(requests.size());
 
   Submission submission;
@@ -305,7 +326,7 @@ tl::expected<void, SubmitFailure> Engine::Impl::submit(BatchId batch_id, std::sp
 Error Engine::Impl::checkRoom(BatchId batch_id, size_t count) const {
   const std::shared_ptr<Batch> batch = findBatch(batch_id);
   if (batch == nullptr) return badBatch(batch_id);
-  return count > batch->room() ? batchFull(count) : Error{};
+  return count > batch->room() ? batchFull(count, batch->room()) : Error{};
 }
 
 Explanation Engine::Impl::explain(const Request& request, ValidationMode mode, uint64_t now_ns) {

@@ -1,6 +1,8 @@
 // Batches and tasks: how attempts end, what is tried next, and what callers are told.
 #include <cerrno>
 
+#include <fmt/format.h>
+
 #include "base/clock.h"
 #include "base/system_error.h"
 #include "engine/engine_impl.h"
@@ -9,6 +11,11 @@ namespace tent {
 namespace {
 
 constexpr size_t kBatchCapacityMax = 1u << 20;
+
+Error noSuchTask(BatchId batch, size_t task, size_t count) {
+  return errorSaying(Reason::kBadBatch, Field::kBatch, batch,
+                     fmt::format("the batch has no task {}: it has {}, counted from 0", task, count));
+}
 
 // Failures of the way, after which another way may do; the others are the request's own.
 bool isFailureOfTransport(Reason reason) {
@@ -152,8 +159,9 @@ bool Engine::Impl::usesInFlight(uint64_t base, uint64_t length) const {
 
 tl::expected<BatchId, Error> Engine::Impl::allocateBatch(size_t capacity) {
   if (capacity == 0 || capacity > kBatchCapacityMax) {
-    return tl::unexpected(Error{Reason::kResourceExhausted, Field::kCount, -1, uint64_t{capacity},
-                                "a batch has room for 1 to 1048576 tasks"});
+    return tl::unexpected(errorSaying(
+        Reason::kResourceExhausted, Field::kCount, uint64_t{capacity},
+        fmt::format("a batch for {} tasks cannot be had: it has room for 1 to {}", capacity, kBatchCapacityMax)));
   }
   auto batch = std::make_shared<Batch>(capacity);
   const BatchId id = nextHandle();
@@ -167,7 +175,10 @@ Error Engine::Impl::freeBatch(BatchId batch) {
   const std::unique_lock lock(batches_mutex_);
   const auto it = batches_.find(batch);
   if (it == batches_.end()) return badBatch(batch);
-  if (!it->second->idle()) return badBatch(batch, "tasks of it are in flight: wait for them first");
+  if (!it->second->idle()) {
+    return errorSaying(Reason::kBadBatch, Field::kBatch, batch,
+                       "the batch cannot be freed: tasks of it are in flight; wait for them first");
+  }
   freed = std::move(it->second);
   batches_.erase(it);
   return {};
@@ -183,7 +194,7 @@ tl::expected<TaskStatus, Error> Engine::Impl::taskStatus(BatchId batch, size_t t
   const std::shared_ptr<Batch> found = findBatch(batch);
   if (found == nullptr) return tl::unexpected(badBatch(batch));
   const Task* its = found->task(task);
-  if (its == nullptr) return tl::unexpected(badBatch(batch, "it has no task of this number"));
+  if (its == nullptr) return tl::unexpected(noSuchTask(batch, task, found->used()));
   return statusOf(*its);
 }
 
@@ -191,7 +202,7 @@ tl::expected<TaskReport, Error> Engine::Impl::taskReport(BatchId batch, size_t t
   const std::shared_ptr<Batch> found = findBatch(batch);
   if (found == nullptr) return tl::unexpected(badBatch(batch));
   const Task* its = found->task(task);
-  if (its == nullptr) return tl::unexpected(badBatch(batch, "it has no task of this number"));
+  if (its == nullptr) return tl::unexpected(noSuchTask(batch, task, found->used()));
   tl::expected<TaskReport, Error> result;  // filled in place: GCC 12 warns, wrongly, about the move
   TaskReport& report = *result;
   report.status = statusOf(*its);
@@ -245,7 +256,7 @@ Error Engine::Impl::cancel(BatchId batch, size_t task) {
   const std::shared_ptr<Batch> found = findBatch(batch);
   if (found == nullptr) return badBatch(batch);
   Task* its = found->task(task);
-  if (its == nullptr) return badBatch(batch, "it has no task of this number");
+  if (its == nullptr) return noSuchTask(batch, task, found->used());
   its->cancel_wanted.store(true, std::memory_order_relaxed);
   if (its->turn.limited && admission_->takeOut(*its)) {
     its->error = errorOf(Reason::kCanceled, "");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/units.h"
+#include "transport/mapped_memory.h"
 
 namespace tent {
 namespace {
@@ -49,13 +50,14 @@ LocalMemory::ByBase::const_iterator LocalMemory::holding(uint64_t address) const
   return address - after->first < after->second.length ? after : by_base_.end();
 }
 
-Error LocalMemory::add(std::byte* address, uint64_t bytes, const MemoryOptions& options,
+Error LocalMemory::add(std::byte* address, uint64_t bytes, const MemoryOptions& options, Access own_access,
                        std::unique_ptr<SharedMemory> shared) {
   Registration registration;
   registration.id = next_id_++;
   registration.length = bytes;
   registration.options = options;
-  const Region region{registration.id, address, bytes, accessOf(options.permission), shared.get()};
+  registration.own_access = own_access;
+  const Region region{registration.id, address, bytes, accessOf(options.permission), shared.get(), own_access};
   registration.shared = std::move(shared);
   table_.add(region);
   for (const Server& server : servers_) {
@@ -86,7 +88,8 @@ tl::expected<void*, Error> LocalMemory::allocate(uint64_t bytes, const MemoryOpt
   if (!shared) return tl::unexpected(std::move(shared.error()));
   std::byte* const address = (*shared)->data();
   const std::lock_guard lock(mutex_);
-  if (Error error = add(address, bytes, options, *std::move(shared))) return tl::unexpected(std::move(error));
+  if (Error error = add(address, bytes, options, Access::kReadWrite, *std::move(shared)))
+    return tl::unexpected(std::move(error));
   return address;
 }
 
@@ -94,7 +97,7 @@ Error LocalMemory::free(void* address, const InUse& in_use) {
   const std::lock_guard lock(mutex_);
   const auto it = by_base_.find(numberOf(address));
   if (it == by_base_.end() || it->second.shared == nullptr) {
-    return {Reason::kNullSource, Field::kSource, -1, {}, "it is not the start of memory that this engine allocated"};
+    return registrationError("it is not the start of memory that this engine allocated, or was freed before");
   }
   if (in_use && in_use(it->first, it->second.length)) {
     return registrationError("it cannot be freed: tasks from or to it are in flight; cancel them, and wait for them");
@@ -110,6 +113,7 @@ Error LocalMemory::registerRange(void* address, uint64_t bytes, const MemoryOpti
   if (bytes == 0) return registrationError("0 bytes cannot be registered");
   if (bytes > UINT64_MAX - base) return registrationError("the range wraps around the end of the address space");
   if (Error error = checkLocation(options.location)) return error;
+  const Access own_access = accessOfRange(static_cast<const std::byte*>(address), bytes);
   const std::lock_guard lock(mutex_);
   const auto it = holding(base);
   if (it != by_base_.end()) {
@@ -133,7 +137,7 @@ Error LocalMemory::registerRange(void* address, uint64_t bytes, const MemoryOpti
   if (after != by_base_.end() && after->first - base < bytes) {
     return registrationError("a part of it is registered already; unregister that one first");
   }
-  return add(static_cast<std::byte*>(address), bytes, options, nullptr);
+  return add(static_cast<std::byte*>(address), bytes, options, own_access, nullptr);
 }
 
 Error LocalMemory::unregisterRange(void* address, uint64_t bytes) {
@@ -155,7 +159,14 @@ LocalMemory::Place LocalMemory::placeOf(const void* address, uint64_t length) co
   const std::lock_guard lock(mutex_);
   const auto it = holding(numberOf(address));
   if (it == by_base_.end()) return {};
-  return {it->second.options.location, length <= it->second.length - (numberOf(address) - it->first)};
+  const Registration& there = it->second;
+  const uint64_t offset = numberOf(address) - it->first;
+  return {there.options.location,
+          length <= there.length - offset,
+          there.shared != nullptr,
+          static_cast<const std::byte*>(address) - offset,
+          there.length,
+          there.own_access};
 }
 
 std::map<uint64_t, PeerBuffer> LocalMemory::describe() const {

@@ -47,6 +47,11 @@ class LocalMemory {
   struct Place {
     MemoryLocation location;
     bool registered = false;  // all of it, in one piece
+    // Of what it was registered with.
+    bool allocated = false;  // by this engine
+    const std::byte* base = nullptr;
+    uint64_t length = 0;
+    Access own_access = Access::kNone;  // what this process could do with it when it was registered
   };
   Place placeOf(const void* address, uint64_t length) const;
   // What peers may know.
@@ -63,13 +68,15 @@ class LocalMemory {
     uint64_t length = 0;
     MemoryOptions options;
     uint32_t count = 1;  // of registerRange; 1 for an allocation, until it is freed
+    Access own_access = Access::kReadWrite;
     std::unique_ptr<SharedMemory> shared;
     std::map<Transport, std::string> keys;
   };
   using ByBase = std::map<uint64_t, Registration>;
 
   ByBase::const_iterator holding(uint64_t address) const;
-  Error add(std::byte* address, uint64_t bytes, const MemoryOptions& options, std::unique_ptr<SharedMemory> shared);
+  Error add(std::byte* address, uint64_t bytes, const MemoryOptions& options, Access own_access,
+            std::unique_ptr<SharedMemory> shared);
   void withdraw(const Registration& registration);
 
   const std::vector<Server> servers_;

@@ -18,15 +18,15 @@ const std::string* textOf(const Message& message, const char* key) {
 }  // namespace
 
 Error checkNotification(const Notification& notification) {
-  const auto too_long = [](const char* what, size_t size, size_t most) {
+  const auto too_long = [](const char* what, size_t size) {
     return Error{Reason::kNotificationTooLong, Field::kNotification, -1, uint64_t{size},
-                 fmt::format("its {} may have {} bytes", what, most)};
+                 fmt::format("its {} has more", what)};
   };
   if (notification.name.size() > Notification::kNameMax) {
-    return too_long("name", notification.name.size(), Notification::kNameMax);
+    return too_long("name", notification.name.size());
   }
   if (notification.message.size() > Notification::kMessageMax) {
-    return too_long("message", notification.message.size(), Notification::kMessageMax);
+    return too_long("message", notification.message.size());
   }
   return {};
 }

@@ -48,6 +48,9 @@ struct Region {
   uint64_t length = 0;  // bytes, at least 1
   Access access = Access::kNone;
   const SharedMemory* shared = nullptr;  // the allocation that holds exactly this region; nullptr: the application's
+  // What this process itself may do with memory of its application, when it was registered. It need not be mapped then,
+  // and may be unmapped at any time: peers are refused it while it is so.
+  Access own_access = Access::kReadWrite;
 };
 
 // A region of a peer, as the peer described it. Initiators may check against it; the target does not rely on that.
@@ -69,8 +72,9 @@ struct Transfer {
   uint64_t remote_address = 0;           // in the peer's address space
   const RemoteRegion* region = nullptr;  // the one that holds the range; lives until the transfer is reported
   uint64_t token = 0;                    // the caller's, comes back in the completion
-  // Whether `local` is registered, and so stays mapped. Where it is not, a range that is not mapped is an io_error.
-  bool local_registered = true;
+  // Whether `local` is known to be mapped, for what the transfer does with it, and to stay so until it was reported.
+  // Where it is not known, a range that is not mapped, or not for this, is an io_error.
+  bool local_mapped = true;
 };
 
 // What a failed attempt has done, and may yet do, to the destination.

@@ -2,7 +2,16 @@
 
 #include <chrono>
 
+#include "transport/mapped_memory.h"
+
 namespace tent {
+namespace {
+
+tl::unexpected<Error> refused(Reason reason, const char* why) {
+  return tl::unexpected(Error{reason, Field::kTargetOffset, -1, {}, why});
+}
+
+}  // namespace
 
 void RegionTable::add(const Region& region) {
   auto entry = std::make_shared<Entry>();
@@ -25,11 +34,23 @@ bool RegionTable::remove(uint64_t id, uint64_t timeout_ns) {
 }
 
 tl::expected<RegionTable::Use, Error> RegionTable::use(uint64_t address, uint64_t length, Access access) {
+  auto use = hold(address, length, access);
+  if (!use || use->entry_->region.shared != nullptr) return use;
+  // Without the lock: the region cannot go away while it is used.
+  const auto* const memory = reinterpret_cast<const std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
+  if (!isMapped(memory, length)) {
+    return refused(Reason::kOutOfRange, "the application of the target has registered this memory, but not mapped it");
+  }
+  // It may have got the right since: some reserve memory first and give it its pages later.
+  if (access > use->entry_->region.own_access && access > accessOfRange(memory, length)) {
+    return refused(Reason::kPermissionDenied, "the target's process itself may not use this memory so");
+  }
+  return use;
+}
+
+tl::expected<RegionTable::Use, Error> RegionTable::hold(uint64_t address, uint64_t length, Access access) {
   const std::lock_guard lock(mutex_);
   auto after = by_base_.upper_bound(address);
-  const auto refused = [](Reason reason, const char* why) {
-    return tl::unexpected(Error{reason, Field::kTargetOffset, -1, {}, why});
-  };
   if (after == by_base_.begin()) return refused(Reason::kOutOfRange, "no registered memory holds the range");
   const std::shared_ptr<Entry>& entry = std::prev(after)->second;
   const uint64_t offset = address - std::prev(after)->first;

@@ -28,7 +28,8 @@ class RegionTable {
   bool remove(uint64_t id, uint64_t timeout_ns);
 
   // The use of the region that holds `length` bytes from `address` and allows `access`. Errors: out_of_range,
-  // permission_denied. No address of this process is in their texts.
+  // permission_denied; also where it is memory of the application that is not mapped, or not for this, at present. No
+  // address of this process is in their texts.
   tl::expected<Use, Error> use(uint64_t address, uint64_t length, Access access);
 
  private:
@@ -36,6 +37,7 @@ class RegionTable {
     Region region;
     uint32_t uses = 0;
   };
+  tl::expected<Use, Error> hold(uint64_t address, uint64_t length, Access access);
   void end(Entry& entry);
 
   std::mutex mutex_;

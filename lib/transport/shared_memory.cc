@@ -7,10 +7,13 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 
+#include "base/host_memory.h"
 #include "base/system_calls.h"
 #include "base/system_error.h"
+#include "base/units.h"
 
 namespace tent {
 namespace {
@@ -57,6 +60,13 @@ bool fitsFile(uint64_t bytes) {
 tl::expected<std::unique_ptr<SharedMemory>, Error> SharedMemory::allocate(uint64_t bytes, bool writable_by_peers) {
   const std::string amount = std::to_string(bytes) + " bytes";
   if (!fitsFile(bytes)) return exhausted(amount + " cannot be had", EFBIG);
+  // The kernel gives addresses for any amount, and ends whoever fills them.
+  if (const auto limit = memoryLimit(); limit && bytes > limit->bytes) {
+    return tl::unexpected(errorOf(
+        Reason::kResourceExhausted,
+        fmt::format("shared memory: {} cannot be had: {} {} of memory and swap, and {} are available; ask for less",
+                    amount, limit->source, formatSize(limit->bytes), formatSize(limit->available))));
+  }
   Fd fd(systemCalls().memfd_create("tent", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) return exhausted("memfd_create", errno);
   int rc = 0;

@@ -18,7 +18,8 @@ namespace tent {
 class SharedMemory {
  public:
   // `bytes` (at least 1) of zeros, mapped for reading and writing here, at a page boundary. `writable_by_peers` false:
-  // the kernel lets nobody but this mapping write it (F_SEAL_FUTURE_WRITE). resource_exhausted.
+  // the kernel lets nobody but this mapping write it (F_SEAL_FUTURE_WRITE). resource_exhausted: also where all memory
+  // and swap that this process could get (base/host_memory.h) would not hold it.
   static tl::expected<std::unique_ptr<SharedMemory>, Error> allocate(uint64_t bytes, bool writable_by_peers);
 
   // Maps what a peer passed, and closes `fd`. Refuses what is not sealed against shrinking or is shorter than `bytes`:

@@ -9,8 +9,6 @@
 #include <thread>
 #include <vector>
 
-#include <sys/mman.h>
-
 #include "abi/c_engines.h"
 
 namespace tent::abi_test {
@@ -257,7 +255,7 @@ TEST_CASE("batches and segments that are stale, foreign or made up") {
   CHECK(info.buffers == nullptr);
 }
 
-TEST_CASE("memory that is freed twice, foreign, unregistered or not mapped") {
+TEST_CASE("memory that is freed twice, foreign or unregistered") {
   TwoCEngines two;
   void* memory = nullptr;
   REQUIRE(tent_allocate_memory(two.initiator, &memory, 8192, "") == 0);
@@ -293,31 +291,6 @@ TEST_CASE("memory that is freed twice, foreign, unregistered or not mapped") {
   CHECK(tent_register_memory_batch(two.initiator, addresses, sizes, 3, PERM_GLOBAL_READ_WRITE) == -1);
   CHECK(lastError().index == 2);
   CHECK(tent_unregister_memory(two.initiator, text, 64) == -1);
-}
-
-TEST_CASE("a source that is not mapped fails its task, and no more than that") {
-  for (const int transport : {TRANSPORT_TCP, TRANSPORT_SHM}) {
-    for (const int opcode : {OPCODE_WRITE, OPCODE_READ}) {
-      CAPTURE(transport);
-      CAPTURE(opcode);
-      TwoCEngines two;
-      constexpr size_t kPage = 4096;
-      void* const pages = mmap(nullptr, 4 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      REQUIRE(pages != MAP_FAILED);
-      REQUIRE(munmap(pages, 4 * kPage) == 0);
-      tent_request_v1_t request = two.request(opcode, 0, 2 * kPage);
-      request.source = pages;
-      request.transport_hint = transport;
-      const int code = tent_submit_v1(two.initiator, two.batch, &request, 1);
-      if (code != TENT_OK) continue;  // as good
-      REQUIRE(two.wait() == TENT_OK);
-      CHECK(two.statusOf(0) == STATUS_FAILED);
-      const tent_request_v1_t good = two.request(OPCODE_WRITE);
-      const tent_batch_id_t batch = tent_allocate_batch(two.initiator, 1);
-      REQUIRE(tent_submit_v1(two.initiator, batch, &good, 1) == TENT_OK);
-      REQUIRE(tent_wait_batch(two.initiator, batch, UINT64_MAX) == TENT_OK);
-    }
-  }
 }
 
 // From memory of the initiator's library to memory of the target's, and large enough to be under way for a while.

@@ -10,35 +10,14 @@
 #include <thread>
 #include <vector>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "abi/c_engines.h"
+#include "abi/guarded_page.h"
 
 namespace tent::abi_test {
 namespace {
 
 constexpr size_t kMinimum = offsetof(tent_request_v1, intent_type);
 constexpr size_t kKnown = sizeof(tent_request_v1);
-
-// Memory that ends where the next page cannot be read.
-class GuardedPage {
- public:
-  GuardedPage() : bytes_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {
-    void* const pages = mmap(nullptr, 2 * bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    REQUIRE(pages != MAP_FAILED);
-    REQUIRE(mprotect(static_cast<char*>(pages) + bytes_, bytes_, PROT_NONE) == 0);
-    begin_ = static_cast<char*>(pages);
-  }
-  GuardedPage(const GuardedPage&) = delete;
-  GuardedPage& operator=(const GuardedPage&) = delete;
-  ~GuardedPage() { munmap(begin_, 2 * bytes_); }
-  char* end() const { return begin_ + bytes_; }
-
- private:
-  size_t bytes_;
-  char* begin_ = nullptr;
-};
 
 // Entries `stride` apart that end where nothing can be read, each with its struct_size.
 std::vector<char> arrayOf(const tent_request_v1_t& request, size_t count, size_t stride, uint32_t struct_size) {

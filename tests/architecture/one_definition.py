@@ -28,7 +28,9 @@ def types_of(source):
         elif CLOSE.match(line):
             scopes.pop()
         elif "" not in scopes and (match := TYPE.match(line)) and not is_declaration(match["rest"]):
-            yield "::".join([*scopes, match["name"]]), number
+            # Specializations of one template are types of their own.
+            arguments = re.match(r"<[^{]*>", match["rest"])
+            yield "::".join([*scopes, match["name"] + (arguments[0] if arguments else "")]), number
 
 
 def is_declaration(rest):

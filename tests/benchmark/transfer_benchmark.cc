@@ -239,6 +239,8 @@ class Initiator {
     const auto segment = engine_->openSegment(target.address);
     if (!segment) fail(messageOf(segment.error()));
     segment_ = *segment;
+    // As memory that is used again and again is.
+    if (Error error = engine_->registerMemory(local_, kMemoryBytes)) fail(messageOf(error));
   }
 
   std::byte* local() { return local_; }

@@ -14,10 +14,12 @@ import ssl
 import struct
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CORPUS = HERE.parents[1] / "corpus"
+BASELINES = HERE.parent / "abi/baseline"
 MAGIC = 0x544E4554
 
 DESCRIPTION = (b'{"instance": 5, "version": 1, "name": "n", "host": "h", "boot_id": "b", "transports": ["tcp"], "buffers": '
@@ -40,8 +42,39 @@ def client_hello():
     return out.read()
 
 
+def section(facts):
+    """A description as a library carries it (lib/abi/description.h): (line, number, number) each."""
+    text = "".join(line + "\n" for line, _, _ in facts).encode() + b"\0"
+    numbers = b"".join(struct.pack("<QQ", *pair) for _, *pair in facts)
+    return b"TENTABI1" + struct.pack("<II", len(facts), len(text)) + numbers + text
+
+
+def library(content):
+    """A small shared library that carries `content`, with symbols of two versions."""
+    source = ("int tent_available(void* engine) { return engine != 0; }\n"
+              "unsigned tent_get_api_version(void) { return 65536; }\n"
+              '__attribute__((section(".tent.abi"), visibility("hidden"), used)) const unsigned char carried[] = {'
+              + ",".join(map(str, content)) + "};\n")
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "map"
+        script.write_text("TENT_0 { global: tent_available; local: *; };\n"
+                          "TENT_1.0 { global: tent_get_api_version; } TENT_0;\n")
+        out = Path(folder) / "libseed.so"
+        subprocess.run(["clang-14", "-shared", "-fPIC", "-nostdlib", "-x", "c", "-", "-o", out, "-Wl,-soname,libseed.so.1",
+                        "-Wl,--build-id", f"-Wl,--version-script={script}"], input=source.encode(), check=True)
+        return out.read_bytes()
+
+
 def seeds():
     """(target, name, bytes)"""
+    for path in sorted(BASELINES.glob("*.json")):
+        yield "abi_description_fuzz", path.name, b"\0" + path.read_bytes()
+    carried = section([("constant TENT_OK", 0, 0), ("constant TENT_ERROR_RUNTIME", 2**64 - 1, 1), ("macro M {0}", 0, 0),
+                       ("struct tent_status", 16, 8), ("member tent_status status int", 0, 4),
+                       ("function tent_available int (tent_engine_t)", 0, 0), ("inline tent_submit_v1 int (void)", 0, 0)])
+    yield "abi_description_fuzz", "section", b"\1" + carried
+    for kind, name in enumerate(("library", "program"), 2):
+        yield "abi_description_fuzz", name, bytes([kind]) + library(carried)
     kinds = {"configs": 0, "environments": 1}
     for path in sorted(CORPUS.rglob("*.json")):
         kind = 0 if path.name.startswith("config") else kinds.get(path.parent.name, 2)
@@ -81,8 +114,10 @@ def main():
     targets = sorted(p for p in (arguments.build / "tests/fuzz").iterdir() if p.name.endswith("_fuzz"))
     for target in targets:
         (work / target.name).mkdir(exist_ok=True)
+    built = {target.name for target in targets}
     for target, name, content in seeds():
-        (work / target / name).write_bytes(content)
+        if target in built:
+            (work / target / name).write_bytes(content)
     failed = False
     for target in targets:
         regressions = HERE / "regressions" / target.name

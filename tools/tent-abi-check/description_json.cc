@@ -116,6 +116,8 @@ AbiSchema readSchema(ObjectReader& object) {
   return out;
 }
 
+}  // namespace
+
 Description readDescription(const JsonValue& document, FaultList& faults) {
   ObjectReader object(document, "", faults);
   readSchemaVersion(object);
@@ -154,8 +156,6 @@ Description readDescription(const JsonValue& document, FaultList& faults) {
   }
   return out;
 }
-
-}  // namespace
 
 tl::expected<Description, Failure> readDescriptionFile(const std::string& path) {
   // A pipe that nobody writes to would be waited for without end.

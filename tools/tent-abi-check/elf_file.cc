@@ -270,13 +270,17 @@ class Reader {
 
 }  // namespace
 
+std::string readElfBytes(std::string& bytes, ElfFile& file, ElfKind kind) {
+  return Reader(bytes, file, kind).read();
+}
+
 tl::expected<ElfFile, std::string> readElfFile(const std::string& path, ElfKind kind) {
   const auto wrong = [&](const std::string& what) { return tl::unexpected(escapeForTerminal(path) + " " + what); };
   auto bytes = readBytes(path);
   if (!bytes) return wrong(bytes.error().starts_with("is ") ? bytes.error() : "cannot be read: " + bytes.error());
   ElfFile file;
   file.path = path;
-  if (const std::string error = Reader(*bytes, file, kind).read(); !error.empty()) return wrong(error);
+  if (const std::string error = readElfBytes(*bytes, file, kind); !error.empty()) return wrong(error);
   return file;
 }
 

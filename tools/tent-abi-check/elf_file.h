@@ -33,6 +33,9 @@ enum class ElfKind : uint8_t { kLibrary, kProgram };
 // The error is a sentence that names the file. A program needs to be one that loads libraries.
 tl::expected<ElfFile, std::string> readElfFile(const std::string& path, ElfKind kind = ElfKind::kLibrary);
 
+// The same of bytes that were read already, in `file` as far as they could be. The error has no name in front.
+std::string readElfBytes(std::string& bytes, ElfFile& file, ElfKind kind = ElfKind::kLibrary);
+
 // The path as the loader takes it for one: it looks elsewhere for a name without a slash.
 std::string loadablePath(const ElfFile& library);
 

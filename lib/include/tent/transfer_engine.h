@@ -8,13 +8,21 @@
  *     v1 return one of TENT_ERROR_*. What exactly was wrong is told by tent_last_error, for each thread its own call.
  *  3. On an error nothing is written through output pointers, except that a text buffer with room for at least one byte
  *     is terminated.
- *  4. Structs that begin with struct_size are append-only: set it to sizeof the struct. Fields that a caller's struct
- *     is too short for take their defaults; a longer struct is accepted while what this library does not know of it is
- *     zero.
+ *  4. Structs that begin with struct_size are append-only: set it to sizeof the struct, as their _INIT does. The
+ *     library's may be shorter or longer: struct_size ends behind any field from the second on, and is at most 4096.
+ *     Of options, fields behind struct_size take their defaults, and what lies behind the fields that the library knows
+ *     must be zero. An output is written no further than struct_size, and what lies behind the fields that the library
+ *     knows is set to zero. (Entries have rules of their own: see struct tent_request_v1.)
  *  5. All functions may be called from any thread. tent_destroy_engine waits for the calls on its engine that other
  *     threads are in; no call is accepted after it.
- *  6. Strings and arrays passed in need to live only for the call. Memory that is registered, and the sources of
- *     requests, must stay mapped until it is unregistered and until their tasks have ended.
+ *  6. Strings, arrays and outputs need to live only for the call. They must be mapped for as much as they are said to
+ *     be: as with every function of C, a pointer that is not NULL is taken at its word.
+ *     The memory that requests move is looked at. It must stay mapped, and allow what a task does with it, from the
+ *     submit until the task has ended; what is not so when it is submitted fails its task (TENT_REASON_IO_ERROR here,
+ *     TENT_REASON_OUT_OF_RANGE or TENT_REASON_PERMISSION_DENIED at the target). Memory may be registered before it is
+ *     mapped, and unmapped before it is unregistered. Not noticed, and the end of the process as if it had touched the
+ *     memory itself, is what changes under a task, what mprotect(2) took from memory that was registered before, and a
+ *     file that was cut under its mapping.
  *  7. No exception leaves this library. It raises no signal, SIGPIPE included, and its threads take none. After fork()
  *     the child must not use the parent's engines, nor destroy them; it may make its own. A child that lives on without
  *     exec keeps copies of the parent's connections, so that peers may see their end only with its own. A program that
@@ -168,13 +176,16 @@ int tent_close_segment(tent_engine_t engine, tent_segment_id_t handle);
 int tent_get_segment_info(tent_engine_t engine, tent_segment_id_t handle, tent_segment_info_t* info);
 void tent_free_segment_info(tent_segment_info_t* info);
 
-/* Zeroed memory that is registered; peers on this machine map it. `location`: as tent_memory_options; NULL is "". */
+/* Zeroed memory that is registered; peers on this machine map it. `location`: as tent_memory_options; NULL is "".
+ * Its pages come when they are touched, so together allocations may ask for more than there is (overcommit). One that
+ * alone is more than all memory and swap of the machine, or of the control group, is TENT_REASON_RESOURCE_EXHAUSTED. */
 int tent_allocate_memory(tent_engine_t engine, void** addr, size_t size, const char* location);
 int tent_allocate_memory_ex(tent_engine_t engine, void** addr, size_t size, tent_memory_options_t* options);
 int tent_free_memory(tent_engine_t engine, void* addr);
 
-/* Registers the application's memory, for peers to read and write unless a permission says otherwise. Registering the
- * same again, or what was allocated, succeeds. The batch forms are all or nothing. */
+/* Registers the application's memory, for peers to read and write unless a permission says otherwise. Nothing of it
+ * need be mapped yet (convention 6). Registering the same again, or what was allocated, succeeds. The batch forms are
+ * all or nothing. */
 int tent_register_memory(tent_engine_t engine, void* addr, size_t size);
 int tent_register_memory_with_perm(tent_engine_t engine, void* addr, size_t size, int permission);
 int tent_register_memory_ex(tent_engine_t engine, void* addr, size_t size, tent_memory_options_t* options);
@@ -290,15 +301,15 @@ int tent_get_nic_load_stats(tent_engine_t engine, tent_nic_load_stat_t* stats, s
 #define TENT_REASON_STRUCT_SIZE_TOO_LARGE 305
 #define TENT_REASON_STRUCT_SIZE_SPLITS_FIELD 306
 #define TENT_REASON_COUNT_OVERFLOW 307
-#define TENT_REASON_NULL_ENGINE 401 /* or not a handle of a living engine */
-#define TENT_REASON_NULL_ENTRIES 402
+#define TENT_REASON_NULL_ENGINE 401  /* or not a handle of a living engine */
+#define TENT_REASON_NULL_ENTRIES 402 /* or another pointer that is needed, which the message names */
 #define TENT_REASON_NULL_SOURCE 403
 #define TENT_REASON_ZERO_LENGTH 404
 #define TENT_REASON_RANGE_OVERFLOW 405
-#define TENT_REASON_BAD_BATCH 406
+#define TENT_REASON_BAD_BATCH 406 /* or not a task of it, or not to be freed yet */
 #define TENT_REASON_BATCH_FULL 407
 #define TENT_REASON_UNKNOWN_SEGMENT 408
-#define TENT_REASON_OUT_OF_RANGE 409
+#define TENT_REASON_OUT_OF_RANGE 409 /* of registered memory; or of an output that is too short */
 #define TENT_REASON_PERMISSION_DENIED 410
 #define TENT_REASON_NULL_NOTIFICATION 411
 #define TENT_REASON_NOTIFICATION_TOO_LONG 412
@@ -350,7 +361,8 @@ int tent_get_nic_load_stats(tent_engine_t engine, tent_nic_load_stat_t* stats, s
 #define TENT_REQUEST_SCHEMA_V1 1u
 
 /* One transfer and what it means. Zero is the default of every optional field; fields from intent_type on are optional:
- * struct_size may end at the end of `length` or of any field behind it. */
+ * struct_size may end at the end of `length` or of any field behind it. It may be more than this library knows, up to
+ * the stride and 4096: what lies behind is ignored, and recorded (TENT_DOWNGRADE_TAIL_IGNORED) where it is not zero. */
 struct tent_request_v1 {
   uint32_t struct_size;     /* sizeof(struct tent_request_v1) */
   uint32_t schema_version;  /* TENT_REQUEST_SCHEMA_V1 */

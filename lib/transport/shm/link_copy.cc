@@ -2,10 +2,10 @@
 #include "transport/shm/link_state.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
-#include <fmt/format.h>
 #include <asio/post.hpp>
 
 #include "transport/checked_copy.h"
@@ -71,22 +71,23 @@ Error LinkState::copy(const Grant& grant, const Transfer& transfer, uint64_t off
   }
   auto* const in_self = reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
   std::byte* const there = peer.isSelf() ? in_self : grant.terms.mapping->data() + (address - grant.terms.base);
-  if (!transfer.local_registered && !(peer.isSelf() && overlap(transfer))) {
-    const uint64_t moved = transfer.direction == Direction::kRead ? copyToUnknown(local, there, length)
-                                                                  : copyFromUnknown(there, local, length);
-    shared_->count(transfer.direction, moved);
-    if (moved == length) return {};
-    return errorOf(Reason::kIoError,
-                   fmt::format("shm: {} bytes into the range, the local memory is not mapped, or not for this", moved));
-  }
-  if (peer.isSelf()) {
+  const bool read = transfer.direction == Direction::kRead;
+  std::byte* const to = read ? local : there;
+  const std::byte* const from = read ? there : local;
+  // What an application of this process registered as a target may be unmapped too.
+  const bool all_mapped = transfer.local_mapped && grant.terms.mapping != nullptr;
+  uint64_t moved = length;
+  if (!all_mapped) {
+    moved = peer.isSelf() && overlap(transfer) ? moveUnknown(to, from, length) : copyToUnknown(to, from, length);
+  } else if (peer.isSelf()) {
     // The memory itself, not a second mapping of it: only so can ranges that overlap be told.
-    transfer.direction == Direction::kRead ? std::memmove(local, there, length) : std::memmove(there, local, length);
+    std::memmove(to, from, length);
   } else {
-    transfer.direction == Direction::kRead ? std::memcpy(local, there, length) : std::memcpy(there, local, length);
+    std::memcpy(to, from, length);
   }
-  shared_->count(transfer.direction, length);
-  return {};
+  const int error = errno;
+  shared_->count(transfer.direction, moved);
+  return moved == length ? Error{} : uncopied(moved, error);
 }
 
 std::optional<LinkState::Piece> LinkState::takePieceLocked() {

@@ -9,8 +9,16 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "transport/mapped_memory.h"
 
 namespace tent::tcp {
+namespace {
+
+bool isUnmapped(const Transfer& transfer) {
+  return !transfer.local_mapped && !isMapped(transfer.local, transfer.length);
+}
+
+}  // namespace
 
 LinkState::LinkState(Loop& loop, const TcpOptions& options, const std::shared_ptr<Counters>& counters,
                      std::shared_ptr<LinkObserver> observer)
@@ -46,10 +54,7 @@ void LinkState::connected(std::vector<Stream> streams) {
     waiting.swap(waiting_);
     changed_.notify_all();
   }
-  if (waiting.empty()) return;
-  // They are counted anew.
-  submit(waiting);
-  reported(waiting.size());
+  take(waiting);
 }
 
 Error LinkState::waitReady(uint64_t timeout_ns) {
@@ -63,6 +68,24 @@ Error LinkState::waitReady(uint64_t timeout_ns) {
 
 void LinkState::submit(std::span<const Transfer> transfers) {
   unreported_.fetch_add(transfers.size());
+  if (std::none_of(transfers.begin(), transfers.end(), isUnmapped)) return take(transfers);
+  // Memory that is not mapped would end the link, and with it all that is under way.
+  std::vector<Transfer> mapped;
+  std::vector<Completion> completions;
+  for (const Transfer& transfer : transfers) {
+    if (isUnmapped(transfer)) {
+      completions.push_back(
+          {transfer.token, Reason::kIoError, Aftermath::kUntouched, "the local memory of the transfer is not mapped"});
+    } else {
+      mapped.push_back(transfer);
+    }
+  }
+  report(completions);
+  take(mapped);
+}
+
+void LinkState::take(std::span<const Transfer> transfers) {
+  if (transfers.empty()) return;
   {
     const std::lock_guard lock(mutex_);
     if (phase_ == Phase::kOpening) {

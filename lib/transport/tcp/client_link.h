@@ -49,6 +49,7 @@ class LinkState : public ClientStream::Owner, public std::enable_shared_from_thi
   void armStallTimer();
   void report(std::vector<Completion>& completions);
   void reported(uint64_t count);
+  void take(std::span<const Transfer> transfers);
   void refuse(std::span<const Transfer> transfers);
 
   Loop& loop_;

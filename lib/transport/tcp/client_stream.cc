@@ -35,8 +35,12 @@ uint64_t loadOf(const Transfer& transfer) {
 
 // What a failed call says about the link.
 Error errorOfFailure(int error) {
-  const Reason otherwise = error == EFAULT ? Reason::kIoError : Reason::kPeerLost;  // EFAULT: the memory of a transfer
-  return errorOfSystem(otherwise, "the connection broke", error);
+  if (error == EFAULT) {
+    return errorOf(Reason::kIoError,
+                   "the local memory of a transfer is not mapped, or not for this, which ended the connection");
+  }
+  return errorOfSystem(Reason::kPeerLost, "the connection broke", error);
+}
 }
 
 }  // namespace
@@ -215,7 +219,7 @@ bool ClientStream::takeEntries(std::span<const std::byte> entries, uint64_t payl
     const uint32_t slot = slotOf(response.id);
     const Flight& flight = flights_[slot];
     if (response.payload_bytes > 0) {
-      pieces.push_back({flight.transfer.local, flight.transfer.length, flight.transfer.local_registered});
+      pieces.push_back({flight.transfer.local, flight.transfer.length, flight.transfer.local_mapped});
       incoming_.push_back(slot);
     } else if (flight.transfer.direction == Direction::kWrite && !isSentLocked(flight)) {
       deferred_.push_back(slot);

@@ -45,7 +45,7 @@ bool FrameReader::fillPieces(const std::byte* staged, uint64_t bytes) {
     InPiece& piece = pieces_[piece_];
     const uint64_t taken = std::min(bytes, piece.length);
     if (staged != nullptr) {
-      if (piece.data != nullptr && piece.registered) {
+      if (piece.data != nullptr && piece.mapped) {
         std::memcpy(piece.data, staged, taken);
       } else if (piece.data != nullptr && copyToUnknown(piece.data, staged, taken) < taken) {
         return false;

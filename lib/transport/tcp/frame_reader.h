@@ -26,7 +26,7 @@ namespace tent::tcp {
 struct InPiece {
   std::byte* data = nullptr;
   uint64_t length = 0;
-  bool registered = true;  // else it may not be mapped
+  bool mapped = true;  // else it is not known
 };
 
 class FrameReader {

@@ -43,8 +43,8 @@ std::optional<Reason> reasonOfStatus(uint32_t status) {
 
 std::string_view describeRefusal(Reason reason) {
   switch (reason) {
-    case Reason::kOutOfRange: return "the target says: no registered memory holds the range";
-    case Reason::kPermissionDenied: return "the target says: peers may not use this memory so";
+    case Reason::kOutOfRange: return "the target says: no memory that is registered, and mapped, holds the range";
+    case Reason::kPermissionDenied: return "the target says: peers, or its process itself, may not use this memory so";
     default: return "the target failed";
   }
 }
