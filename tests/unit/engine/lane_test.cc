@@ -36,7 +36,8 @@ struct LaneFixture : LaneHost {
   LaneFixture() {
     capabilities.name = "tcp";
     capabilities.queue_transfers = 2;
-    peer = std::make_shared<Peer>("node-b:1", std::vector{asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 1)}, loop, std::make_shared<const ControlSecurity>());
+    peer = std::make_shared<Peer>("node-b:1", std::vector{asio::ip::tcp::endpoint(asio::ip::address_v4::loopback(), 1)},
+                                  loop, std::make_shared<const ControlSecurity>());
     lane = std::make_shared<Lane>(Transport::kTcp, capabilities, *peer, *this);
   }
 

@@ -78,8 +78,8 @@ class TargetProcess {
     if (!engine) _exit(1);
     auto* memory = static_cast<std::byte*>((*engine)->allocateMemory(kBytes).value());
     fill(memory, kBytes, seed);
-    // Every use of a region comes after the registering of this one, and so after these bytes. Nothing else would tell the
-    // thread sanitizer: for each eight bytes that a thread of the engine sends it would look up that the race is
+    // Every use of a region comes after the registering of this one, and so after these bytes. Nothing else would tell
+    // the thread sanitizer: for each eight bytes that a thread of the engine sends it would look up that the race is
     // suppressed, which takes 20 s for all of them, in which the target answers nobody.
     static_cast<void>((*engine)->allocateMemory(1));
     const std::string line = (*engine)->address() + " " + std::to_string(reinterpret_cast<uintptr_t>(memory));
