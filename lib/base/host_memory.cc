@@ -1,5 +1,6 @@
 #include "base/host_memory.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <string_view>
@@ -36,6 +37,7 @@ void lower(MemoryLimit& limit, const fs::path& file, uint64_t swap) {
   const auto allowed = numberIn(line);  // "max": none
   if (!allowed || *allowed >= limit.bytes || limit.bytes - *allowed <= swap) return;
   limit.bytes = *allowed + swap;
+  limit.available = std::min(limit.available, *allowed);
   limit.source = "its control group (" + file.string() + ") allows";
 }
 

@@ -10,7 +10,7 @@ namespace tent {
 
 struct MemoryLimit {
   uint64_t bytes = 0;      // memory and swap together
-  uint64_t available = 0;  // of that, now and without swapping, as /proc/meminfo says
+  uint64_t available = 0;  // of that, without swapping, at the most: as /proc/meminfo says
   std::string source;      // "this machine has", "its control group (.../memory.max) allows": to be followed by a size
 };
 

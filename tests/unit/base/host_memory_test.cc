@@ -42,6 +42,7 @@ TEST_CASE("the least of a group's limit and those above it counts, with the swap
   machine.put("sys/fs/cgroup/a/memory.max", "8388608\n");
   machine.put("sys/fs/cgroup/memory.max", "33554432\n");
   CHECK(machine.limit().bytes == 24 * kMiB);
+  CHECK(machine.limit().available == 8 * kMiB);
   CHECK(machine.limit().source.find("a/memory.max") != std::string::npos);
 }
 
