@@ -55,6 +55,13 @@ class OneDefinition(unittest.TestCase):
         self.write("lib/b.h", "template <typename T>", "struct Box {", "};")
         self.assert_fault("tent::Box")
 
+    def test_specializations_of_a_template_are_types_of_their_own(self):
+        self.write("lib/a.h", "template <typename T>", "struct Box;", "template <>", "struct Box<int> {", "};", "template <>",
+                   "struct Box<char> {", "};")
+        self.assert_clean()
+        self.write("lib/b.h", "template <>", "struct Box<char> {", "};")
+        self.assert_fault("lib/b.h:3: tent::Box<char>")
+
     def test_names_that_do_not_meet(self):
         self.write("lib/a.h", "struct A;", "struct A {", "};", "enum class B : int;", "struct A make() {", "}")
         self.write("lib/b.cc", "struct B {", "};", inner="namespace {")
