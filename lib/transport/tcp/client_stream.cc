@@ -41,7 +41,6 @@ Error errorOfFailure(int error) {
   }
   return errorOfSystem(Reason::kPeerLost, "the connection broke", error);
 }
-}
 
 }  // namespace
 
