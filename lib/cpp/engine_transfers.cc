@@ -59,7 +59,7 @@ Status TransferEngine::explainTransfer(const std::vector<Request>& requests, con
   // The same for both calls, so that their texts have the same length.
   all.now_ns = options.now_ns == 0 ? tent_monotonic_now_ns() : options.now_ns;
   all.environment = options.environment ? options.environment->c_str() : nullptr;
-  all.surface = TENT_SURFACE_CPP;
+  all.surface = options.surface;
   const RequestEntries entries(requests.data(), requests.size());
   std::string text;
   size_t size = 0;
