@@ -22,7 +22,7 @@ class BuildByCMake(build_ext):
     def build_extension(self, ext):
         build = Path(os.environ.get("TENT_BUILD_DIR", ROOT / "build/python"))
         if "TENT_BUILD_DIR" not in os.environ:
-            run("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTENT_BUILD_PYTHON=ON",
+            run("cmake", "--preset", "release", "-S", ROOT, "-B", build, "-DTENT_BUILD_PYTHON=ON",
                 "-DTENT_BUILD_TESTS=OFF", "-DTENT_BUILD_BENCHMARKS=OFF", f"-DPython_EXECUTABLE={sys.executable}",
                 "--log-level=WARNING")
         run("cmake", "--build", build, "--target", "tent_python")

@@ -7,6 +7,7 @@ import threading
 import time
 import weakref
 import zlib
+from pathlib import Path
 
 import numpy
 import pytest
@@ -337,6 +338,14 @@ def test_a_child_of_fork_is_told_to_make_its_own_engine(engine, peer):
         finally:
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_the_readme_s_example_works(capsys):
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    example = readme.split("## Use it from Python")[1].split("```python\n")[1].split("```")[0]
+    with tent.TransferEngine() as target, target.allocate_memory_guard(PAGE):
+        exec(example.replace("10.0.0.7:4711", target.get_segment_name()).replace("budget=0.005", "budget=5"), {})
+    assert capsys.readouterr().out == "65536 bytes\n"
 
 
 def test_the_default_engine_is_made_once(peer):
