@@ -62,7 +62,7 @@ void bindBuffer(py::module_& module) {
       .def(py::init<const py::object&, bool>(), py::arg("object"), py::arg("writable"))
       .def_property_readonly("address", &Buffer::address)
       .def_property_readonly("length", &Buffer::length)
-      .def("release", &Buffer::release);
+      .def("release", &Buffer::release, "Lets go of the object. May be called again.");
 }
 
 }  // namespace tent::python

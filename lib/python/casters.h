@@ -25,6 +25,14 @@ struct Text {
   std::string value;
 };
 
+// Addresses are ints in Python.
+inline void* pointerOf(Unsigned address) {
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(address.value));
+}
+inline Unsigned addressOf(const void* pointer) {
+  return {reinterpret_cast<uintptr_t>(pointer)};
+}
+
 // TypeError for what is no int; OverflowError for one that the type cannot hold.
 uint64_t unsignedOf(pybind11::handle source);
 int32_t signed32Of(pybind11::handle source);

@@ -13,14 +13,6 @@ namespace {
 
 namespace py = pybind11;
 
-void* pointerOf(Unsigned address) {
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(address.value));
-}
-
-Unsigned addressOf(void* pointer) {
-  return {reinterpret_cast<uintptr_t>(pointer)};
-}
-
 std::vector<void*> pointersOf(const std::vector<Unsigned>& addresses) {
   std::vector<void*> pointers(addresses.size());
   std::transform(addresses.begin(), addresses.end(), pointers.begin(), pointerOf);
@@ -42,7 +34,8 @@ void bindAllocation(EngineClass& engine) {
               return on.allocateLocalMemory(&address, size.value, location.value);
             }));
           },
-          py::arg("size"), py::arg("location") = Text{"*"})
+          "Zeroed memory that is registered; its address. Peers on this machine map it.", py::arg("size"),
+          py::arg("location") = Text{"*"})
       .def(
           "allocate_local_memory_ex",
           [](EngineHandle& self, Unsigned size, const MemoryOptions& options) {
@@ -50,13 +43,13 @@ void bindAllocation(EngineClass& engine) {
               return on.allocateLocalMemory(&address, size.value, options);
             }));
           },
-          py::arg("size"), py::arg("options"))
+          "The same, with options.", py::arg("size"), py::arg("options"))
       .def(
           "free_local_memory",
           [](EngineHandle& self, Unsigned address) {
             self.run("free_local_memory", [&](TransferEngine& on) { return on.freeLocalMemory(pointerOf(address)); });
           },
-          py::arg("addr"));
+          "Gives allocated memory back. Refused while transfers from or to it are in flight.", py::arg("addr"));
 }
 
 void bindRegistration(EngineClass& engine) {
@@ -68,7 +61,8 @@ void bindRegistration(EngineClass& engine) {
               return on.registerLocalMemory(pointerOf(address), size.value, permission);
             });
           },
-          py::arg("addr"), py::arg("size"), py::arg("permission") = kGlobalReadWrite)
+          "Registers memory of this process, which must stay mapped until it is unregistered.", py::arg("addr"),
+          py::arg("size"), py::arg("permission") = kGlobalReadWrite)
       .def(
           "register_local_memory_ex",
           [](EngineHandle& self, Unsigned address, Unsigned size, const MemoryOptions& options) {
@@ -76,14 +70,14 @@ void bindRegistration(EngineClass& engine) {
               return on.registerLocalMemory(pointerOf(address), size.value, options);
             });
           },
-          py::arg("addr"), py::arg("size"), py::arg("options"))
+          "The same, with options.", py::arg("addr"), py::arg("size"), py::arg("options"))
       .def(
           "unregister_local_memory",
           [](EngineHandle& self, Unsigned address, Unsigned size) {
             self.run("unregister_local_memory",
                      [&](TransferEngine& on) { return on.unregisterLocalMemory(pointerOf(address), size.value); });
           },
-          py::arg("addr"), py::arg("size") = Unsigned{0})
+          "`size` 0: what was registered at the address.", py::arg("addr"), py::arg("size") = Unsigned{0})
       .def(
           "register_local_memory_batch",
           [](EngineHandle& self, const std::vector<Unsigned>& addresses, const std::vector<Unsigned>& sizes,
@@ -92,7 +86,8 @@ void bindRegistration(EngineClass& engine) {
               return on.registerLocalMemory(pointersOf(addresses), sizesOf(sizes), permission);
             });
           },
-          py::arg("addr_list"), py::arg("size_list"), py::arg("permission") = kGlobalReadWrite)
+          "Registers several pieces of memory, all or nothing.", py::arg("addr_list"), py::arg("size_list"),
+          py::arg("permission") = kGlobalReadWrite)
       .def(
           "register_local_memory_batch_ex",
           [](EngineHandle& self, const std::vector<Unsigned>& addresses, const std::vector<Unsigned>& sizes,
@@ -101,7 +96,7 @@ void bindRegistration(EngineClass& engine) {
               return on.registerLocalMemory(pointersOf(addresses), sizesOf(sizes), options);
             });
           },
-          py::arg("addr_list"), py::arg("size_list"), py::arg("options"))
+          "The same, with options.", py::arg("addr_list"), py::arg("size_list"), py::arg("options"))
       .def(
           "unregister_local_memory_batch",
           [](EngineHandle& self, const std::vector<Unsigned>& addresses, const std::vector<Unsigned>& sizes) {
@@ -109,7 +104,8 @@ void bindRegistration(EngineClass& engine) {
               return on.unregisterLocalMemory(pointersOf(addresses), sizesOf(sizes));
             });
           },
-          py::arg("addr_list"), py::arg("size_list") = std::vector<Unsigned>{});
+          "All or nothing. No sizes: what was registered at the addresses.", py::arg("addr_list"),
+          py::arg("size_list") = std::vector<Unsigned>{});
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ void bindStatus(EngineClass& engine) {
               return on.getTransferStatus(batch_id.value, task_id.value, out);
             });
           },
-          py::arg("batch_id"), py::arg("task_id"))
+          "How far a task has come.", py::arg("batch_id"), py::arg("task_id"))
       .def(
           "get_transfer_status_list",
           [](EngineHandle& self, Unsigned batch_id) {
@@ -83,7 +83,7 @@ void bindStatus(EngineClass& engine) {
               return on.getTransferStatus(batch_id.value, out);
             });
           },
-          py::arg("batch_id"))
+          "How far each task of a batch has come.", py::arg("batch_id"))
       .def(
           "get_transfer_status_overall",
           [](EngineHandle& self, Unsigned batch_id) {
@@ -91,7 +91,7 @@ void bindStatus(EngineClass& engine) {
                 self, "get_transfer_status_overall",
                 [&](TransferEngine& on, TransferStatus& out) { return on.getTransferStatus(batch_id.value, out); });
           },
-          py::arg("batch_id"))
+          "How far a batch has come: PENDING while a task is in flight.", py::arg("batch_id"))
       .def(
           "raise_task_error",
           [](EngineHandle& self, Unsigned batch_id, Unsigned task_id) {
@@ -100,7 +100,7 @@ void bindStatus(EngineClass& engine) {
             });
             if (!error.ok()) raise(error, "transfer");
           },
-          py::arg("batch_id"), py::arg("task_id"));
+          "Raises why a task ended other than COMPLETED, where it did.", py::arg("batch_id"), py::arg("task_id"));
 }
 
 void bindBatches(EngineClass& engine) {
@@ -113,15 +113,17 @@ void bindBatches(EngineClass& engine) {
               return batch.value == 0 ? lastStatus() : Status();
             });
           },
-          py::arg("batch_size"))
+          "A batch with room for so many tasks.", py::arg("batch_size"))
       .def(
           "free_transfer_batch",
           [](EngineHandle& self, Unsigned batch_id) {
             self.run("free_transfer_batch", [&](TransferEngine& on) { return on.freeBatch(batch_id.value); });
           },
-          py::arg("batch_id"))
-      .def("submit_transfer", &submit, py::arg("batch_id"), py::arg("request_list"), py::arg("notifi") = py::none(),
-           py::kw_only(), py::arg("mode") = ValidationMode::CONFIGURED)
+          "Refused while tasks are in flight.", py::arg("batch_id"))
+      .def("submit_transfer", &submit,
+           "All or nothing: after an error no byte has moved. Requests become the next tasks of the batch.",
+           py::arg("batch_id"), py::arg("request_list"), py::arg("notifi") = py::none(), py::kw_only(),
+           py::arg("mode") = ValidationMode::CONFIGURED)
       .def(
           "submit_transfer_notif",
           [](EngineHandle& self, Unsigned batch_id, const std::vector<Request>& requests, const Text& name,
@@ -129,24 +131,29 @@ void bindBatches(EngineClass& engine) {
             const Notification notification{name.value, message.value};
             submit(self, batch_id, requests, &notification, ValidationMode::CONFIGURED);
           },
+          "submit_transfer with a notification: the targets receive it once these tasks are completed.",
           py::arg("batch_id"), py::arg("request_list"), py::arg("name"), py::arg("message"))
-      .def("explain_json", &explain, py::arg("request_list"), py::kw_only(),
-           py::arg("mode") = ValidationMode::CONFIGURED, py::arg("now_ns") = Unsigned{0},
-           py::arg("environment") = py::none())
+      .def("explain_json", &explain, "`TransferEngine.explain_transfer` of the package, as JSON.",
+           py::arg("request_list"), py::kw_only(), py::arg("mode") = ValidationMode::CONFIGURED,
+           py::arg("now_ns") = Unsigned{0}, py::arg("environment") = py::none())
       .def(
           "cancel_transfer",
           [](EngineHandle& self, Unsigned batch_id, Unsigned task_id) {
             self.run("cancel_transfer",
                      [&](TransferEngine& on) { return on.cancelTransfer(batch_id.value, task_id.value); });
           },
-          py::arg("batch_id"), py::arg("task_id"))
-      .def("wait_batch", &wait, py::arg("batch_id"), py::arg("timeout_ns") = py::none())
+          "Asks that a task does not begin; poll it until its status is final.", py::arg("batch_id"),
+          py::arg("task_id"))
+      .def("wait_batch", &wait,
+           "Waits until no task of the batch is in flight; false when the time passed first. None: without limit.",
+           py::arg("batch_id"), py::arg("timeout_ns") = py::none())
       .def(
           "get_batch_fd",
           [](EngineHandle& self, Unsigned batch_id) {
             return resultOf<int>(self, "get_batch_fd",
                                  [&](TransferEngine& on, int& fd) { return on.getBatchFd(batch_id.value, fd); });
           },
+          "A descriptor that is readable while no task of the batch is in flight. The engine's; gone with the batch.",
           py::arg("batch_id"));
 }
 

@@ -40,10 +40,6 @@ std::optional<Text> textOrNone(const std::optional<std::string>& text) {
   return text ? std::optional(Text{*text}) : std::nullopt;
 }
 
-void* pointerOf(Unsigned address) {
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(address.value));
-}
-
 Request makeRequest(Request::OpCode opcode, Unsigned source, Unsigned target_id, Unsigned target_offset,
                     Unsigned length, Signed32 priority, TransportType transport_hint,
                     const std::optional<Text>& policy_name, Unsigned deadline_ns, IntentType intent_type,
@@ -85,7 +81,7 @@ void bindRequest(py::module_& module) {
            }),
            py::kw_only(), py::arg("opcode") = py::none(), py::arg("intent_type") = py::none(),
            py::arg("requested_priority") = py::none(), py::arg("transport_hint") = py::none())
-      .def("apply_to", &RawIntent::applyTo, py::arg("request"));
+      .def("apply_to", &RawIntent::applyTo, "Puts the numbers into a request.", py::arg("request"));
 
   request.def(py::init<>())
       .def(py::init(&makeRequest), py::arg("opcode"), py::arg("source"), py::arg("target_id"), py::arg("target_offset"),
@@ -96,7 +92,7 @@ void bindRequest(py::module_& module) {
            py::arg("raw_intent") = py::none())
       .def_readwrite("opcode", &Request::opcode)
       .def_property(
-          "source", [](const Request& r) { return Unsigned{reinterpret_cast<uintptr_t>(r.source)}; },
+          "source", [](const Request& r) { return addressOf(r.source); },
           [](Request& r, Unsigned address) { r.source = pointerOf(address); })
       .def_property(
           "priority", [](const Request& r) { return Signed32{r.priority}; },

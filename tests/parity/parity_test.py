@@ -153,6 +153,17 @@ class Parity(unittest.TestCase):
                        for path in sorted((corpus / folder).glob("*.json")) if path.name != "config.json")
         self.assertGreater(compared, 70)
 
+    def test_every_combination(self):
+        """Of each intent, priority, hint and mode, with and without what no enumeration has, for a contract that rejects."""
+        numbers = {field: [*range(len(vectors.NAMES[field])), 99] for field in (
+            "intent_type", "requested_priority", "transport_hint")}
+        given = [{"mode": mode, "request": {"length": 4096, **dict(zip(numbers, values)), **policy}}
+                 for values in itertools.product(*numbers.values()) for mode in ("strict", "compat")
+                 for policy in ({}, {"policy_name": "any"})]
+        for tenant in ("stern", "lenient"):
+            with Arena(CONFIGS[1], tenant) as arena:
+                self.assertEqual(self.compare(arena, given, vectors.NOW_NS), len(given))
+
     def test_the_files_that_were_given(self):
         for config, path in zip(ARGUMENTS.files[::2], ARGUMENTS.files[1::2]):
             self.assertGreater(self.compare_file(config, path), 0)

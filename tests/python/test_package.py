@@ -65,6 +65,9 @@ def test_the_stub_has_what_the_extension_has():
         fields = {node.target.id for node in kind.body if isinstance(node, ast.AnnAssign)}
         assert {name for name in vars(bound) if not name.startswith("_")} == (set(functions) | fields) - {"__init__"}
         for name, node in functions.items():
+            if name != "__init__":  # what help() shows is what editors show
+                told = getattr(bound, name).__doc__ or ""
+                assert ast.get_docstring(node) is None or ast.get_docstring(node).replace("\n", " ") in told, (name, told)
             forms = arguments_of(getattr(bound, name)) if not node.decorator_list else []
             named = [argument.arg for argument in node.args.args + node.args.kwonlyargs]
             assert not forms or named in forms or named == sorted(forms, key=len)[-1], (kind.name, name, forms)

@@ -19,7 +19,8 @@ class RawIntent:
 
     def __init__(self, *, opcode: Optional[int] = None, intent_type: Optional[int] = None,
                  requested_priority: Optional[int] = None, transport_hint: Optional[int] = None) -> None: ...
-    def apply_to(self, request: Request) -> None: ...
+    def apply_to(self, request: Request) -> None:
+        """Puts the numbers into a request."""
 
 class Request:
     """One transfer and what it means.
@@ -107,9 +108,12 @@ class Buffer:
     def address(self) -> int: ...
     @property
     def length(self) -> int: ...
-    def release(self) -> None: ...
+    def release(self) -> None:
+        """Lets go of the object. May be called again."""
 
 class TransferEngine:
+    """`tent.TransferEngine` without what that adds."""
+
     def __init__(self, config_path: str = ...) -> None: ...
     def available(self) -> bool:
         """Whether it came to life, and was not closed."""
@@ -120,30 +124,40 @@ class TransferEngine:
 
     def get_segment_name(self) -> str:
         """What peers pass to `open_segment`."""
-    def get_rpc_server_address(self) -> str: ...
-    def get_rpc_server_port(self) -> int: ...
+    def get_rpc_server_address(self) -> str:
+        """The address that it listens on."""
+    def get_rpc_server_port(self) -> int:
+        """The port that it listens on; 0 where it is not available."""
     def open_segment(self, segment_name: str) -> int:
         """Connects to the engine of that name; the same name gives the same handle, to be closed as often."""
-    def close_segment(self, handle: int) -> None: ...
-    def get_segment_info(self, handle: int) -> SegmentInfo: ...
-    def get_nic_load_stats(self) -> list[NicLoadStat]: ...
+    def close_segment(self, handle: int) -> None:
+        """Undoes one open_segment."""
+    def get_segment_info(self, handle: int) -> SegmentInfo:
+        """The buffers that peers may reach, as the target describes itself now."""
+    def get_nic_load_stats(self) -> list[NicLoadStat]:
+        """How busy each NIC is."""
 
     def allocate_local_memory(self, size: int, location: str = "*") -> int:
         """Zeroed memory that is registered; its address. Peers on this machine map it."""
-    def allocate_local_memory_ex(self, size: int, options: MemoryOptions) -> int: ...
-    def free_local_memory(self, addr: int) -> None: ...
+    def allocate_local_memory_ex(self, size: int, options: MemoryOptions) -> int:
+        """The same, with options."""
+    def free_local_memory(self, addr: int) -> None:
+        """Gives allocated memory back. Refused while transfers from or to it are in flight."""
     def register_local_memory(self, addr: int, size: int,
                               permission: Permission = Permission.GlobalReadWrite) -> None:
         """Registers memory of this process, which must stay mapped until it is unregistered."""
-    def register_local_memory_ex(self, addr: int, size: int, options: MemoryOptions) -> None: ...
+    def register_local_memory_ex(self, addr: int, size: int, options: MemoryOptions) -> None:
+        """The same, with options."""
     def unregister_local_memory(self, addr: int, size: int = 0) -> None:
         """`size` 0: what was registered at the address."""
     def register_local_memory_batch(self, addr_list: Sequence[int], size_list: Sequence[int],
                                     permission: Permission = Permission.GlobalReadWrite) -> None:
-        """All or nothing."""
+        """Registers several pieces of memory, all or nothing."""
     def register_local_memory_batch_ex(self, addr_list: Sequence[int], size_list: Sequence[int],
-                                       options: MemoryOptions) -> None: ...
-    def unregister_local_memory_batch(self, addr_list: Sequence[int], size_list: Sequence[int] = ...) -> None: ...
+                                       options: MemoryOptions) -> None:
+        """The same, with options."""
+    def unregister_local_memory_batch(self, addr_list: Sequence[int], size_list: Sequence[int] = ...) -> None:
+        """All or nothing. No sizes: what was registered at the addresses."""
 
     def allocate_transfer_batch(self, batch_size: int) -> int:
         """A batch with room for so many tasks."""
@@ -152,7 +166,9 @@ class TransferEngine:
     def submit_transfer(self, batch_id: int, request_list: Sequence[Request], notifi: Optional[Notification] = None, *,
                         mode: ValidationMode = ValidationMode.CONFIGURED) -> None:
         """All or nothing: after an error no byte has moved. Requests become the next tasks of the batch."""
-    def submit_transfer_notif(self, batch_id: int, request_list: Sequence[Request], name: str, message: str) -> None: ...
+    def submit_transfer_notif(self, batch_id: int, request_list: Sequence[Request], name: str,
+                              message: str) -> None:
+        """submit_transfer with a notification: the targets receive it once these tasks are completed."""
     def explain_json(self, request_list: Sequence[Request], *, mode: ValidationMode = ValidationMode.CONFIGURED,
                      now_ns: int = 0, environment: Optional[str] = None) -> str:
         """`TransferEngine.explain_transfer` of the package, as JSON."""
@@ -162,12 +178,15 @@ class TransferEngine:
         """Waits until no task of the batch is in flight; false when the time passed first. None: without limit."""
     def get_batch_fd(self, batch_id: int) -> int:
         """A descriptor that is readable while no task of the batch is in flight. The engine's; gone with the batch."""
-    def get_transfer_status(self, batch_id: int, task_id: int) -> TransferStatus: ...
-    def get_transfer_status_list(self, batch_id: int) -> list[TransferStatus]: ...
+    def get_transfer_status(self, batch_id: int, task_id: int) -> TransferStatus:
+        """How far a task has come."""
+    def get_transfer_status_list(self, batch_id: int) -> list[TransferStatus]:
+        """How far each task of a batch has come."""
     def get_transfer_status_overall(self, batch_id: int) -> TransferStatus:
-        """PENDING while a task is in flight."""
+        """How far a batch has come: PENDING while a task is in flight."""
     def raise_task_error(self, batch_id: int, task_id: int) -> None:
         """Raises why a task ended other than COMPLETED, where it did."""
-    def send_notifi(self, target_id: int, notifi: Notification) -> None: ...
+    def send_notifi(self, target_id: int, notifi: Notification) -> None:
+        """Sends a notification; waits until the peer has it."""
     def recv_notifi(self) -> list[Notification]:
-        """What has arrived since the last call."""
+        """The notifications that have arrived since the last call."""
