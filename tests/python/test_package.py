@@ -76,7 +76,8 @@ def test_the_stub_has_what_the_extension_has():
 
 
 def test_cmake_installs_it(tmp_path):
-    run("cmake", "--install", BUILD, "--prefix", tmp_path)
+    for component in ("python", "library"):
+        run("cmake", "--install", BUILD, "--prefix", tmp_path, "--component", component)
     [package] = tmp_path.rglob("tent/__init__.py")
     run(sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", tmp_path)
     assert run(tmp_path / "bin/python", "-B", "-c", CLIENT, package.parent) == "moved\n"

@@ -308,7 +308,41 @@ def test_memory_cannot_be_freed_under_its_views(engine):
         guard.view()
 
 
+def test_no_view_outlives_its_engine():
+    engine = tent.TransferEngine()
+    guard = engine.allocate_memory_guard(4096)
+    view, part = guard.view(), guard.view()[8:16]
+    with pytest.raises(BufferError, match="parts or arrays"):
+        engine.close()
+    part.release()
+    engine.close()
+    with pytest.raises(ValueError):
+        view[0]
+    with pytest.raises(ValueError, match="freed"):
+        guard.view()
+    guard.release()
+
+
+def test_a_segment_is_opened_once_by_many_threads(engine, peer):
+    handles = []
+    threads = [threading.Thread(target=lambda: handles.append(engine.segment(peer.name))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(handles) == 8 and len(set(handles)) == 1
+    engine.forget_segment(peer.name)
+    with pytest.raises(tent.InvalidArgumentError) as refused:
+        engine.close_segment(handles[0])
+    assert refused.value.reason == "unknown_segment"
+    assert engine.segment(peer.name) != 0
+
+
 def test_a_registered_buffer_is_held(engine):
+    with tent.TransferEngine() as other:
+        closed_under = other.register(held := bytearray(16))
+    closed_under.release()
+    held.append(0)
     buffer = bytearray(4096)
     with engine.register(buffer) as registered:
         assert registered.local().length == 4096

@@ -36,6 +36,7 @@ class TransferEngine(_tent.TransferEngine):
             super().__init__(os.fspath(config_path))
         self._lock = threading.Lock()
         self._segments: dict[str, int] = {}
+        self._memories: "weakref.WeakSet[MemoryGuard]" = weakref.WeakSet()
 
     def __enter__(self) -> "TransferEngine":
         self.raise_creation_error()
@@ -44,6 +45,15 @@ class TransferEngine(_tent.TransferEngine):
     def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
         self.close()
+
+    def close(self) -> None:
+        """Ends what is in flight and gives everything back. May be called again, and while other threads wait.
+
+        BufferError, and nothing is closed, while parts or arrays of views of its memory exist.
+        """
+        for memory in list(self._memories):
+            memory.release_views()
+        super().close()
 
     def segment(self, name: str) -> int:
         """The handle of a segment, which is opened on first use and stays open as long as the engine lives.
@@ -54,7 +64,10 @@ class TransferEngine(_tent.TransferEngine):
         if handle is None:
             opened = self.open_segment(name)
             with self._lock:
+                others = self._segments.get(name)
                 handle = self._segments.setdefault(name, opened)
+            if others is not None:  # another thread was faster, and opened it too
+                self.close_segment(opened)
         return handle
 
     def forget_segment(self, name: str) -> None:
@@ -138,6 +151,7 @@ class MemoryGuard(_Guard):
         self._size = size
         # Each view, and the array behind it, which lives as long as any part of the view.
         self._views: list[tuple[weakref.ref[Any], weakref.ref[Any]]] = []
+        engine._memories.add(self)
 
     def address(self) -> int:
         return self._address
@@ -152,7 +166,7 @@ class MemoryGuard(_Guard):
     def view(self) -> memoryview:
         """Its bytes, to read and write. Giving the memory back releases the view; while parts or arrays of it exist,
         that is a BufferError and the memory stays."""
-        if not self._held:
+        if not self._held or not self._engine.available():
             raise ValueError("the memory was freed")
         array = (ctypes.c_char * self._size).from_address(self._address)
         array.guard = self  # type: ignore[attr-defined]  # who has the view keeps the memory
@@ -161,13 +175,17 @@ class MemoryGuard(_Guard):
         self._views.append((weakref.ref(view), weakref.ref(array)))
         return view
 
-    def _give_back(self) -> None:
+    def release_views(self) -> None:
+        """Releases what `view` gave. BufferError while parts or arrays of it exist."""
         for view, _ in self._views:
             alive = view()
             if alive is not None:
                 alive.release()  # BufferError while an array stands on it
         if any(array() is not None for _, array in self._views):
             raise BufferError("the memory cannot be freed while parts or arrays of its view exist: delete them first")
+
+    def _give_back(self) -> None:
+        self.release_views()
         self._engine.free_local_memory(self._address)
 
     def __enter__(self) -> int:
@@ -205,9 +223,12 @@ class RegistrationGuard(_Guard):
         """It as an end of a transfer."""
         return Local(self._buffer.address, self._buffer.length, self)
 
+    def release(self) -> None:
+        super().release()
+        self._buffer.release()
+
     def _give_back(self) -> None:
         self._engine.unregister_local_memory(self._buffer.address, self._buffer.length)
-        self._buffer.release()
 
     def __enter__(self) -> "RegistrationGuard":
         return self

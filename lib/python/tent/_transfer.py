@@ -133,6 +133,11 @@ def _set(ended: "asyncio.Future[None]") -> None:
         ended.set_result(None)
 
 
+def _keep(begun: Transfer) -> None:
+    with _in_flight_lock:
+        _in_flight[id(begun)] = begun
+
+
 def _reap() -> None:
     for _ in range(_REAPED_PER_TRANSFER):
         with _in_flight_lock:
@@ -148,7 +153,7 @@ def _end_all() -> None:
     with _in_flight_lock:
         left = list(_in_flight.values())
     for transfer in left:
-        transfer._engine.close()
+        _tent.TransferEngine.close(transfer._engine)
 
 
 def _forget_all() -> None:
@@ -216,15 +221,21 @@ def transfer(src: Any, dst: Any, *, engine: Optional[TransferEngine] = None, int
         batch_id = engine.allocate_transfer_batch(1)
         begun = Transfer(engine, ends, batch_id, intent.replace(deadline_ns=deadline.ns, budget=None))
         engine.submit_transfer(batch_id, [request], notify, mode=mode)
-    except BaseException as error:
+    except TentException as error:
         if batch_id != 0:
             engine.free_transfer_batch(batch_id)
         ends.release()
-        if isinstance(error, TentException):
-            raise deadline.error(error) from None
+        raise deadline.error(error) from None
+    except BaseException:
+        # A wrong type, or an interrupt from the keyboard: the latter may have come when it was in flight already.
+        if batch_id == 0 or not engine.get_transfer_status_list(batch_id):
+            ends.release()
+            if batch_id != 0:
+                engine.free_transfer_batch(batch_id)
+        else:
+            _keep(begun)
         raise
-    with _in_flight_lock:
-        _in_flight[id(begun)] = begun
+    _keep(begun)
     _reap()
     return begun
 
