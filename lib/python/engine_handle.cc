@@ -14,24 +14,24 @@ std::atomic<uint64_t> forks{0};
 
 // How many forks lie between the process that loaded this and the current one.
 uint64_t generation() {
-  static const bool watched = [] {
+  static const bool kWatched = [] {
     return pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }) == 0;
   }();
-  if (!watched) throw std::bad_alloc();
+  if (!kWatched) throw std::bad_alloc();
   return forks.load(std::memory_order_relaxed);
+}
+
+template <typename... Config>
+TransferEngine* makeEngine(const Config&... config) {
+  const py::gil_scoped_release released;
+  return new TransferEngine(config...);
 }
 
 }  // namespace
 
-EngineHandle::EngineHandle() : made_in_(generation()) {
-  const py::gil_scoped_release released;
-  engine_ = new TransferEngine();
-}
+EngineHandle::EngineHandle() : made_in_(generation()), engine_(makeEngine()) {}
 
-EngineHandle::EngineHandle(const std::string& config) : made_in_(generation()) {
-  const py::gil_scoped_release released;
-  engine_ = new TransferEngine(config);
-}
+EngineHandle::EngineHandle(const std::string& config) : made_in_(generation()), engine_(makeEngine(config)) {}
 
 EngineHandle::~EngineHandle() {
   if (!belongsHere()) return;  // its threads are not here: what waits for them waits forever

@@ -14,7 +14,6 @@ namespace tent::python {
 
 class EngineHandle {
  public:
-  // Waits without the lock, as the destructor does.
   EngineHandle();
   explicit EngineHandle(const std::string& config);
   ~EngineHandle();

@@ -137,8 +137,8 @@ def test_ten_thousand_transfers_leave_nothing_behind(engine, peer):
             one(number)
         for begin in range(0, count // 10, 50):
             asyncio.run(some(range(begin, begin + 50)))
-        while tent._transfer._in_flight:
-            tent._transfer._reap()
+        while tent._in_flight.count():
+            tent._in_flight.reap()
 
     many(1000)
     before, resident = used(engine), resident_bytes()

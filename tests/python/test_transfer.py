@@ -187,6 +187,8 @@ def test_a_dropped_handle_keeps_the_memory_until_the_end(engine, peer):
 def test_closing_an_engine_ends_waits_and_lets_memory_go(peer):
     engine = tent.TransferEngine()
     destination = bytearray(4 << 20)
+    dropped = bytearray(4 << 20)
+    tent.transfer(peer.memory, dropped, engine=engine, transport_hint=tent.TransportType.TCP)
     handles = [tent.transfer(peer.memory, destination, engine=engine, transport_hint=tent.TransportType.TCP)
                for _ in range(16)]
     ends = []
@@ -199,7 +201,7 @@ def test_closing_an_engine_ends_waits_and_lets_memory_go(peer):
     assert len(ends) == 16
     for end in ends:
         assert end is None or end.reason in ("canceled", "peer_lost")
-    destination.append(0)
+    destination.append(0), dropped.append(0)
     engine.close()
     assert not engine.available()
     with pytest.raises(tent.InvalidArgumentError):

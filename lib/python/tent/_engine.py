@@ -8,7 +8,7 @@ import weakref
 from types import TracebackType
 from typing import Any, Optional, Union
 
-from . import _tent
+from . import _in_flight, _tent
 from ._endpoints import Local, Remote
 from ._errors import TentException
 from ._values import Permission, ValidationMode
@@ -54,6 +54,7 @@ class TransferEngine(_tent.TransferEngine):
         for memory in list(self._memories):
             memory.release_views()
         super().close()
+        _in_flight.reap_of(self)
 
     def segment(self, name: str) -> int:
         """The handle of a segment, which is opened on first use and stays open as long as the engine lives.

@@ -1,13 +1,11 @@
 """One call that moves bytes, and the handle of what it began."""
 
 import asyncio
-import atexit
-import collections
 import os
 import threading
 from typing import Any, Generator, Optional, Union
 
-from . import _tent
+from . import _in_flight, _tent
 from ._endpoints import Ends, ends_of
 from ._engine import TransferEngine, default_engine
 from ._errors import TentException, error_of
@@ -15,13 +13,6 @@ from ._intent import Budget, Deadline, TransferIntent
 from ._values import IntentType, RequestedPriority, TransferStatusEnum, TransportType, ValidationMode
 
 Notify = Union[None, _tent.Notification, "tuple[str, str]"]
-
-_REAPED_PER_TRANSFER = 4
-
-# What is in flight, whether or not anybody still has its handle: the engine reads and writes its memory. Transfers whose
-# handles were dropped are found here by later ones.
-_in_flight: "collections.OrderedDict[int, Transfer]" = collections.OrderedDict()
-_in_flight_lock = threading.Lock()
 
 
 class Transfer:
@@ -40,6 +31,11 @@ class Transfer:
         self._ended = False
         self._error: Optional[BaseException] = None
         self._moved = 0
+
+    @property
+    def engine(self) -> TransferEngine:
+        """The engine that carries it."""
+        return self._engine
 
     def done(self) -> bool:
         """Whether it has ended, in whatever way. Does not wait."""
@@ -113,8 +109,7 @@ class Transfer:
                                        "the engine was closed before it was known what came of the transfer")
             self._ends.release()
             self._ended = True
-        with _in_flight_lock:
-            _in_flight.pop(id(self), None)
+        _in_flight.drop(self)
 
     def _take_outcome(self) -> None:
         try:
@@ -131,38 +126,6 @@ class Transfer:
 def _set(ended: "asyncio.Future[None]") -> None:
     if not ended.done():
         ended.set_result(None)
-
-
-def _keep(begun: Transfer) -> None:
-    with _in_flight_lock:
-        _in_flight[id(begun)] = begun
-
-
-def _reap() -> None:
-    for _ in range(_REAPED_PER_TRANSFER):
-        with _in_flight_lock:
-            if not _in_flight:
-                return
-            key, oldest = next(iter(_in_flight.items()))
-            _in_flight.move_to_end(key)
-        oldest.done()
-
-
-@atexit.register
-def _end_all() -> None:
-    with _in_flight_lock:
-        left = list(_in_flight.values())
-    for transfer in left:
-        _tent.TransferEngine.close(transfer._engine)
-
-
-def _forget_all() -> None:
-    global _in_flight_lock
-    _in_flight_lock = threading.Lock()  # another thread of the parent's may have held it
-    _in_flight.clear()
-
-
-os.register_at_fork(after_in_child=_forget_all)  # the transfers are the parent's
 
 
 def _intent_of(intent: Optional[TransferIntent], fields: dict[str, Any]) -> TransferIntent:
@@ -233,10 +196,10 @@ def transfer(src: Any, dst: Any, *, engine: Optional[TransferEngine] = None, int
             if batch_id != 0:
                 engine.free_transfer_batch(batch_id)
         else:
-            _keep(begun)
+            _in_flight.keep(begun)
         raise
-    _keep(begun)
-    _reap()
+    _in_flight.keep(begun)
+    _in_flight.reap()
     return begun
 
 
