@@ -1,6 +1,7 @@
 """Lets pip build the Python package: CMake does it, and what it built is put into the wheel.
 
-TENT_BUILD_DIR names a folder that CMake has configured already, with TENT_BUILD_PYTHON; without it, build/python is used.
+TENT_BUILD_DIR names a folder that CMake has configured already, with TENT_BUILD_PYTHON; without it, that is
+build/python, which is configured here.
 """
 
 import os

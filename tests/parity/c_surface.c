@@ -72,6 +72,11 @@ static void print_outcome(const char* name, int code, int legacy) {
   printf("\"%s\":\"%s/%s/%s\"", name, why.category_name, why.reason_name, why.field_name);
 }
 
+static int submit(tent_engine_t engine, tent_batch_id_t batch, const void* entry, const struct vector_line* vector,
+                  const tent_submit_options_t* options) {
+  return tent_submit_requests_ex(engine, batch, entry, 1, vector->stride, vector->schema_version, options, NULL);
+}
+
 static void print_submits(tent_engine_t engine, tent_segment_id_t segment, uint64_t target, void* source,
                           struct vector_line* vector) {
   const tent_batch_id_t batch = tent_allocate_batch(engine, 3);
@@ -84,15 +89,11 @@ static void print_submits(tent_engine_t engine, tent_segment_id_t segment, uint6
   entry = place(vector);
   options.mode = vector->mode;
   printf("{");
-  print_outcome("plain",
-                tent_submit_requests_ex(engine, batch, entry, 1, vector->stride, vector->schema_version, &options, NULL),
-                0);
+  print_outcome("plain", submit(engine, batch, entry, vector, &options), 0);
   options.notification_name = "n";
   options.notification_message = "m";
   printf(",");
-  print_outcome("notified",
-                tent_submit_requests_ex(engine, batch, entry, 1, vector->stride, vector->schema_version, &options, NULL),
-                0);
+  print_outcome("notified", submit(engine, batch, entry, vector, &options), 0);
   memset(&legacy, 0, sizeof legacy);
   legacy.opcode = vector->entry.opcode;
   legacy.source = vector->entry.source;

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Every surface decides alike: each vector through the C API, the C++ API, pybind, tent.explain and tent-explain gives the
-same result object, apart from the surface's name; and what a submit comes to is what was explained.
+"""Every surface decides alike: each vector through the C API, the C++ API, pybind, tent.explain and tent-explain gives
+the same result object, apart from the surface's name; and what a submit comes to is what was explained.
 
     parity_test.py PROGRAMS TENT_EXPLAIN CORPUS [--seed S] [--count N] [--submits N] [CONFIG VECTORS]...
 
 PROGRAMS is the folder of c_surface and cpp_surface. The corpus, pairs of files that are given, then N random vectors. A
 difference is printed as the smallest vector that shows it. Millions, by hand, from the root:
 
-    PYTHONPATH=build/release/python tests/parity/parity_test.py build/release/tests/parity build/release/bin/tent-explain
-        corpus --seed 1 --count 1000000
+    PYTHONPATH=build/release/python tests/parity/parity_test.py build/release/tests/parity
+        build/release/bin/tent-explain corpus --seed 1 --count 1000000
 """
 
 import argparse
@@ -80,7 +80,7 @@ def without_tenant(vector):
 
 
 def comparable(answer, vector):
-    """What a legacy vector's answer has in common with that of the same request by the later surfaces; None: nothing."""
+    """What a legacy vector's answer has in common with that of the same request by later surfaces; None: nothing."""
     if vector.get("surface") == "legacy" and answer and answer["error"]:
         # A legacy priority is never rejected.
         return None if answer["error"]["reason"] == "priority_above_contract" else {"status": answer["status"]}
@@ -126,7 +126,8 @@ class Parity(unittest.TestCase):
     def report(self, arena, vector, now_ns):
         smallest = vectors.shrunk(vector, lambda v: self.safely(arena, v, now_ns) is not None)
         (one, first), (other, second) = self.difference(arena, smallest, now_ns)
-        return (f"{one} and {other} differ about {json.dumps(smallest)} at {now_ns} with {Path(arena.path).read_text()}\n"
+        return (f"{one} and {other} differ about {json.dumps(smallest)} at {now_ns} "
+                f"with {Path(arena.path).read_text()}\n"
                 f"{one}: {json.dumps(first)}\n{other}: {json.dumps(second)}")
 
     def safely(self, arena, vector, now_ns):
@@ -154,7 +155,8 @@ class Parity(unittest.TestCase):
         self.assertGreater(compared, 70)
 
     def test_every_combination(self):
-        """Of each intent, priority, hint and mode, with and without what no enumeration has, for a contract that rejects."""
+        """Of each intent, priority, hint and mode, and numbers that none has, by a contract that rejects and one that
+        downgrades."""
         numbers = {field: [*range(len(vectors.NAMES[field])), 99] for field in (
             "intent_type", "requested_priority", "transport_hint")}
         given = [{"mode": mode, "request": {"length": 4096, **dict(zip(numbers, values)), **policy}}

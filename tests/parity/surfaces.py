@@ -79,7 +79,7 @@ class Program(Surface):
 
     def explain_all(self, vectors, now_ns):
         lines = "".join(line_of(vector, now_ns) for vector in vectors)
-        return [canonical(result) for result in self.run([self.program, self.config, "explain", self.environment], lines)]
+        return [canonical(r) for r in self.run([self.program, self.config, "explain", self.environment], lines)]
 
     def submit(self, vectors):
         lines = "".join(line_of(vector, tent.monotonic_now_ns()) for vector in vectors)
@@ -189,9 +189,10 @@ class Pybind(InProcess):
         if vector.get("surface") == "legacy":
             values["priority"] = of(vector, "priority")
             del values["requested_priority"]
-        return tent.Request(source=source_of(vector, source), target_id=segment, length=length_of(vector), deadline_ns=deadline,
-                            target_offset=(base + offset_of(vector)) % 2**64,
-                            policy_name=request.get("policy_name"), flags=request.get("flags", 0), raw_intent=raw, **values)
+        return tent.Request(source=source_of(vector, source), target_id=segment, length=length_of(vector),
+                            target_offset=(base + offset_of(vector)) % 2**64, deadline_ns=deadline,
+                            policy_name=request.get("policy_name"), flags=request.get("flags", 0), raw_intent=raw,
+                            **values)
 
     def explain_one(self, vector, now_ns):
         request = self.request(vector, deadline_ns(vector, now_ns))
@@ -214,7 +215,8 @@ class HighLevel(InProcess):
         budget = budget_ns(vector)
         ends = [tent.Remote(segment, (base + offset_of(vector)) % 2**64),
                 tent.Local(source_of(vector, source), length_of(vector))]
-        intent = tent.TransferIntent(deadline_ns=request.get("deadline_ns") or 0, policy_name=request.get("policy_name"),
+        intent = tent.TransferIntent(deadline_ns=request.get("deadline_ns") or 0,
+                                     policy_name=request.get("policy_name"),
                                      budget=None if budget is None else fractions.Fraction(budget, 10**9),
                                      flags=request.get("flags", 0), raw=raw, **values)
         return ends if opcode is tent.OpCode.READ else ends[::-1], {"engine": self.engine, "intent": intent,

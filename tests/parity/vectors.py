@@ -1,7 +1,7 @@
 """Vectors of intents for every surface: those of files, and those that a generator makes from a seed.
 
-A vector is what stands in a file of vectors (schemas/intent-vectors.schema.json). One more key is known here alone, since
-files have no addresses: `null_source`.
+A vector is what stands in a file of vectors (schemas/intent-vectors.schema.json). One more key is known here alone,
+since files have no addresses: `null_source`.
 """
 
 import json
@@ -55,7 +55,8 @@ def has_plain_memory(vector):
     """Whether it is about host memory of one peer, which an address can stand for."""
     request = vector["request"]
     source, target = request.get("source", {}), request.get("target", {})
-    return target.get("type", "memory") == "memory" and source.get("memory", "cpu") == target.get("memory", "cpu") == "cpu"
+    return (target.get("type", "memory") == "memory" and
+            source.get("memory", "cpu") == target.get("memory", "cpu") == "cpu")
 
 
 def budget_ns(vector):

@@ -66,8 +66,8 @@ def test_the_stub_has_what_the_extension_has():
         assert {name for name in vars(bound) if not name.startswith("_")} == (set(functions) | fields) - {"__init__"}
         for name, node in functions.items():
             if name != "__init__":  # what help() shows is what editors show
-                told = getattr(bound, name).__doc__ or ""
-                assert ast.get_docstring(node) is None or ast.get_docstring(node).replace("\n", " ") in told, (name, told)
+                declared_doc = (ast.get_docstring(node) or "").replace("\n", " ")
+                assert declared_doc in (getattr(bound, name).__doc__ or ""), name
             forms = arguments_of(getattr(bound, name)) if not node.decorator_list else []
             named = [argument.arg for argument in node.args.args + node.args.kwonlyargs]
             assert not forms or named in forms or named == sorted(forms, key=len)[-1], (kind.name, name, forms)
@@ -102,5 +102,5 @@ def test_pip_installs_it(venv):
 
 def test_the_installed_module_passes_the_tests(venv):
     """The tests of transfers, once more with what was installed."""
-    run(venv / "bin/python", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", ROOT / "tests/python/test_transfer.py",
-        XDG_STATE_HOME=os.environ.get("XDG_STATE_HOME", str(venv / "state")))
+    run(venv / "bin/python", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider",
+        ROOT / "tests/python/test_transfer.py", XDG_STATE_HOME=os.environ.get("XDG_STATE_HOME", str(venv / "state")))

@@ -1,8 +1,9 @@
 """What the connectors of this folder share: the contract of docs/connectors.md, as code.
 
-An operation of the framework's becomes one intent. Its budget, if it has one, becomes a deadline once, here, in the process
-that submits; retries and other replicas get the same intent and what is left of the time. Priority and transport stay
-unset: the contract of the tenant and the policies decide. What was asked for and what was granted go into the trace.
+An operation of the framework's becomes one intent. Its budget, if it has one, becomes a deadline once, here, in the
+process that submits; retries and other replicas get the same intent and what is left of the time. Priority and
+transport stay unset: the contract of the tenant and the policies decide. What was asked for and what was granted go
+into the trace.
 """
 
 import enum

@@ -1,8 +1,8 @@
-"""A hierarchical cache's storage backend, as SGLang has one: pages of KV in a host pool, the rest of them on other nodes.
+"""A hierarchical cache's storage backend, as SGLang has one: pages of KV in a host pool, the others on other nodes.
 
-    fetch     the scheduler cannot run the request without these pages     foreground_get, within the request's TTFT budget
-    prefetch  the radix tree matched pages that are not here yet           background_prefetch
-    migrate   a prefill worker hands a request's pages to a decode worker  migration, within the same budget
+    fetch     the scheduler cannot run the request without them    foreground_get, within the request's TTFT budget
+    prefetch  the radix tree matched pages that are not here yet   background_prefetch
+    migrate   a prefill worker hands pages to a decode worker      migration, within the same budget
 """
 
 from typing import Optional, Sequence
@@ -37,7 +37,8 @@ class PageBackend:
             move = self._connector.read(Operation.KV_PREFETCH, [self.where[page]], self.pool[row])
             self._coming[page] = row, move
 
-    def migrate(self, rows: Sequence[int], places: Sequence[tent.Remote], ttft_left: Optional[tent.Budget]) -> list[Move]:
+    def migrate(self, rows: Sequence[int], places: Sequence[tent.Remote],
+                ttft_left: Optional[tent.Budget]) -> list[Move]:
         """Hands pages to a decode worker; gives the moves, for the caller to finish."""
         return [self._connector.write(Operation.KV_MIGRATION, self.pool[row], [place], ttft_left)
                 for row, place in zip(rows, places)]

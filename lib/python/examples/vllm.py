@@ -1,4 +1,4 @@
-"""A KV connector, as vLLM's workers have one: layers are loaded while the model runs through those before, and saved after.
+"""A KV connector, as vLLM's workers have one: layers are loaded while the model runs through those before them.
 
     start_load_kv, wait_for_layer_load    the forward pass waits layer by layer     foreground_get, one deadline for all
     save_kv_layer, wait_for_save          the next turn may want them               migration

@@ -6,8 +6,9 @@
         tent.transfer(memory[:65536], page, engine=engine, intent_type=tent.IntentType.FOREGROUND_GET,
                       budget=0.005).result()
 
-`transfer` and `explain` are the whole of it for most programs. `TransferEngine` and `Request` have the names that TENT's
-deployed callers use. What a request means, gets and comes to is decided in the C++ library, for every language alike.
+`transfer` and `explain` are the whole of it for most programs. `TransferEngine` and `Request` have the names that
+TENT's deployed callers use. What a request means, gets and comes to is decided in the C++ library, for every language
+alike.
 """
 
 from ._endpoints import Local, Remote

@@ -84,7 +84,8 @@ class TransferEngine(_tent.TransferEngine):
         return [Remote(segment, buffer.base, buffer.length) for buffer in info.buffers]
 
     def explain_transfer(self, request_list: list[_tent.Request], *, mode: ValidationMode = ValidationMode.CONFIGURED,
-                         now_ns: int = 0, environment: Union[None, str, "dict[str, Any]"] = None) -> list[dict[str, Any]]:
+                         now_ns: int = 0,
+                         environment: Union[None, str, "dict[str, Any]"] = None) -> list[dict[str, Any]]:
         """What `submit_transfer` would decide, as a result object a request; submits nothing.
 
         `now_ns`: the time to decide at; 0: now. `environment`: what to plan against, instead of this machine and the

@@ -76,7 +76,10 @@ _BY_REASON: "dict[str, type[TentException]]" = {
     "auth_failed": RpcServiceError,
     "bad_configuration": InvalidArgumentError,
 }
-_BY_CATEGORY: "dict[str, type[TentException]]" = {"runtime_error": InternalError, "unsupported_field": NotImplementedError}
+_BY_CATEGORY: "dict[str, type[TentException]]" = {
+    "runtime_error": InternalError,
+    "unsupported_field": NotImplementedError,
+}
 
 
 def error_of(where: str, category: str, code: int, reason: str, field: str, index: int, failing: int,

@@ -59,8 +59,8 @@ class Deadline:
             return Deadline(_UINT64_MAX, ("deadline_overflow", budget_ns, message))
         if budget_ns < 0 or budget_ns > _HORIZON_NS:
             message = ("a budget is not negative: what has passed is no deadline" if budget_ns < 0 else
-                       f"the deadline {budget_ns} ns is more than 30 days away; was a wall-clock time passed? Deadlines "
-                       "are CLOCK_MONOTONIC times of this host: the value is the budget that was given")
+                       f"the deadline {budget_ns} ns is more than 30 days away; was a wall-clock time passed? "
+                       "Deadlines are CLOCK_MONOTONIC times of this host: the value is the budget that was given")
             return Deadline(_UINT64_MAX, ("deadline_out_of_range", budget_ns, message))
         return Deadline(now_ns + budget_ns)
 

@@ -153,8 +153,8 @@ def transfer(src: Any, dst: Any, *, engine: Optional[TransferEngine] = None, int
              mode: ValidationMode = ValidationMode.CONFIGURED) -> Transfer:
     """Begins to move all bytes of `src` to `dst`, and gives the handle of that.
 
-    One end is a `Remote`; the other an object with the buffer protocol (bytes, bytearray, memoryview, a numpy array) or a
-    `Local`. The number of bytes is that of this process's end.
+    One end is a `Remote`; the other an object with the buffer protocol (bytes, bytearray, memoryview, a numpy array) or
+    a `Local`. The number of bytes is that of this process's end.
 
     intent              what it is for, as a value; or the fields of one:
     intent_type         what it is for
@@ -167,8 +167,8 @@ def transfer(src: Any, dst: Any, *, engine: Optional[TransferEngine] = None, int
     mode                how unknown values are validated
     engine              default: `default_engine()`
 
-    Raises what the library refuses (TentException, with category, reason and field); then nothing was begun. Blocks while
-    a segment is connected to by its name the first time (`TransferEngine.segment`), and not for the transfer.
+    Raises what the library refuses (TentException, with category, reason and field); then nothing was begun. Blocks
+    while a segment is connected to by its name the first time (`TransferEngine.segment`), and not for the transfer.
     """
     engine = engine or default_engine()
     intent = _intent_of(intent, {"intent_type": intent_type, "requested_priority": requested_priority,
