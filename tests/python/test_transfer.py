@@ -145,6 +145,26 @@ def test_a_notification_follows_the_bytes(engine, peer):
     assert peer.crc(0, 64) == zlib.crc32(b"\5" * 64)
 
 
+@pytest.mark.parametrize("wrong", ["done", ("done",), ("done", b"1"), 1])
+def test_a_notification_is_two_texts(engine, peer, wrong):
+    for call in (tent.transfer, tent.explain):
+        with pytest.raises(TypeError):
+            call(peer.memory[:16], bytearray(16), engine=engine, notify=wrong)
+
+
+def test_a_canceled_transfer_ends(engine, peer):
+    hint = tent.TransportType.TCP
+    tent.transfer(peer.memory[:16], bytearray(16), engine=engine, transport_hint=hint).result(30)
+    with peer.stopped():
+        handles = [tent.transfer(peer.memory, bytearray(4 << 20), engine=engine, transport_hint=hint) for _ in range(64)]
+        assert all(handle.cancel() for handle in handles[32:])
+    ends = [handle.exception(30) for handle in handles]
+    assert ends[:32] == [None] * 32
+    assert {end and end.reason for end in ends[32:]} <= {None, "canceled"}
+    assert "canceled" in {end and end.reason for end in ends}
+    assert not handles[-1].cancel()
+
+
 def test_explain_tells_what_a_transfer_would_get(engine, peer):
     result = tent.explain(peer.memory[:PAGE], bytearray(PAGE), engine=engine, budget=1,
                           intent_type=tent.IntentType.FOREGROUND_GET)

@@ -54,12 +54,14 @@ class Transfer:
         return True
 
     def cancel(self) -> bool:
-        """Asks that it does not begin, where it has not; it ends in any case. Whether it was still in flight."""
+        """Asks that it does not begin, where it has not; it ends in any case. Whether it was in flight when asked."""
+        if self.done():
+            return False
         with self._lock:
             if self._ended:
                 return False
             self._engine.cancel_transfer(self._batch_id, 0)
-        return not self.done()
+        return True
 
     def result(self, timeout: Optional[float] = None) -> int:
         """Waits for the end and gives the number of bytes moved. Raises why it did not succeed; TimeoutError."""
@@ -139,6 +141,14 @@ def _intent_of(intent: Optional[TransferIntent], fields: dict[str, Any]) -> Tran
     return intent
 
 
+def _notification_of(notify: Notify) -> Optional[_tent.Notification]:
+    if notify is None or isinstance(notify, _tent.Notification):
+        return notify
+    if not isinstance(notify, tuple) or len(notify) != 2:
+        raise TypeError(f"notify: expected a tent.Notification or (name, message), not {type(notify).__name__}")
+    return _tent.Notification(*notify)
+
+
 def _request_of(engine: TransferEngine, ends: Ends, intent: TransferIntent, deadline: Deadline) -> _tent.Request:
     segment = ends.remote.segment
     handle = engine.segment(segment) if isinstance(segment, str) else segment
@@ -174,8 +184,7 @@ def transfer(src: Any, dst: Any, *, engine: Optional[TransferEngine] = None, int
     intent = _intent_of(intent, {"intent_type": intent_type, "requested_priority": requested_priority,
                                  "deadline_ns": deadline_ns, "budget": budget, "policy_name": policy_name,
                                  "transport_hint": transport_hint})
-    if isinstance(notify, tuple):
-        notify = _tent.Notification(*notify)
+    notification = _notification_of(notify)
     ends = ends_of(src, dst)
     batch_id = 0
     try:
@@ -183,7 +192,7 @@ def transfer(src: Any, dst: Any, *, engine: Optional[TransferEngine] = None, int
         request = _request_of(engine, ends, intent, deadline)
         batch_id = engine.allocate_transfer_batch(1)
         begun = Transfer(engine, ends, batch_id, intent.replace(deadline_ns=deadline.ns, budget=None))
-        engine.submit_transfer(batch_id, [request], notify, mode=mode)
+        engine.submit_transfer(batch_id, [request], notification, mode=mode)
     except TentException as error:
         if batch_id != 0:
             engine.free_transfer_batch(batch_id)
@@ -223,6 +232,7 @@ def explain(src: Any, dst: Any, *, engine: Optional[TransferEngine] = None, inte
     intent = _intent_of(intent, {"intent_type": intent_type, "requested_priority": requested_priority,
                                  "deadline_ns": deadline_ns, "budget": budget, "policy_name": policy_name,
                                  "transport_hint": transport_hint})
+    _notification_of(notify)
     ends = ends_of(src, dst)
     try:
         now_ns = _tent.monotonic_now_ns() if now_ns is None else now_ns
