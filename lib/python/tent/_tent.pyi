@@ -1,6 +1,6 @@
 """The C++ API. Use it through the package `tent`."""
 
-from typing import Any, Optional, Sequence
+from typing import Any, Optional, Sequence, overload
 
 from ._values import (IntentType, OpCode, Permission, RequestedPriority, SegmentInfoType, TransferStatusEnum,
                       TransportType, ValidationMode)
@@ -42,13 +42,15 @@ class Request:
     intent_type: IntentType
     requested_priority: Optional[RequestedPriority]
     flags: int
-    def __init__(self, opcode: OpCode = ..., source: int = ..., target_id: int = ..., target_offset: int = ...,
-                 length: int = ..., priority: int = 0, transport_hint: TransportType = TransportType.UNSPEC,
+    @overload
+    def __init__(self) -> None: ...
+    @overload
+    def __init__(self, opcode: OpCode, source: int, target_id: int, target_offset: int, length: int,
+                 priority: int = 0, transport_hint: TransportType = TransportType.UNSPEC,
                  policy_name: Optional[str] = None, deadline_ns: int = 0,
                  intent_type: IntentType = IntentType.INTENT_UNSPEC, *,
                  requested_priority: Optional[RequestedPriority] = None, flags: int = 0,
-                 raw_intent: Optional[RawIntent] = None) -> None:
-        """Either none of the first five arguments, or all."""
+                 raw_intent: Optional[RawIntent] = None) -> None: ...
 
 class TransferStatus:
     """How far a task or a batch has come."""
@@ -66,7 +68,10 @@ class Notification:
     name: str
     msg: str
     sender: int
-    def __init__(self, name: str = "", msg: str = "") -> None: ...
+    @overload
+    def __init__(self) -> None: ...
+    @overload
+    def __init__(self, name: str, msg: str) -> None: ...
 
 class MemoryOptions:
     """How memory is allocated or registered: where ("cpu", "cpu:N"), what peers may do, which transport serves it."""
