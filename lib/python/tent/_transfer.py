@@ -103,7 +103,6 @@ class Transfer:
                 return
             try:
                 self._take_outcome()
-                self._engine.free_transfer_batch(self._batch_id)
             except TentException:
                 if self._engine.available():
                     raise
@@ -112,6 +111,11 @@ class Transfer:
             self._ends.release()
             self._ended = True
         _in_flight.drop(self)
+        try:
+            self._engine.free_transfer_batch(self._batch_id)
+        except TentException:
+            if self._engine.available():
+                raise
 
     def _take_outcome(self) -> None:
         try:
