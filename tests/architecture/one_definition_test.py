@@ -55,6 +55,12 @@ class OneDefinition(unittest.TestCase):
         self.write("lib/b.h", "template <typename T>", "struct Box {", "};")
         self.assert_fault("tent::Box")
 
+    def test_specializations(self):
+        self.write("lib/a.h", "template <>", "struct Box<int> {", "};", "template <>", "struct Box<char> {", "};")
+        self.assert_clean()
+        self.write("lib/b.h", "template <>", "struct Box<int> {", "};")
+        self.assert_fault("lib/b.h:3: tent::Box<int> is defined in lib/a.h:3 too")
+
     def test_names_that_do_not_meet(self):
         self.write("lib/a.h", "struct A;", "struct A {", "};", "enum class B : int;", "struct A make() {", "}")
         self.write("lib/b.cc", "struct B {", "};", inner="namespace {")
