@@ -1,9 +1,9 @@
 # The checks besides the tests proper, as targets: check, check-headers, format, format-check, lint, man-lint. Those that
 # look at a fixed thing of the tree are tests too.
 
-# Debian's own interpreter first: python3-jsonschema belongs to it, and another python3 earlier in PATH has no use for it.
-find_program(TENT_PYTHON3 python3 PATHS /usr/bin NO_DEFAULT_PATH)
-find_program(TENT_PYTHON3 python3 REQUIRED)
+if(NOT TENT_PYTHON3)
+  message(FATAL_ERROR "The tests need python3: scripts/setup test")
+endif()
 find_program(TENT_MANDOC mandoc)
 
 # tent_python_test(NAME script.py ARGS... [LABELS ...]): a ctest that runs the script, which lies beside CMakeLists.txt.

@@ -39,6 +39,11 @@ TransferEngine::TransferEngine(const std::string& config) {
 }
 
 TransferEngine::~TransferEngine() {
+  close();
+}
+
+void TransferEngine::close() {
+  // The handle stays: as one that was destroyed it is refused by every function, this one included.
   if (handle_ != nullptr) tent_destroy_engine(handle_);
 }
 

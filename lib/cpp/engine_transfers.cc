@@ -15,8 +15,9 @@ constexpr size_t kTasksMax = size_t{1} << 20;  // of a batch
 Status submit(tent_engine_t engine, BatchID batch, const std::vector<Request>& requests,
               const tent_submit_options_t& options) {
   const RequestEntries entries(requests.data(), requests.size());
-  return statusOf(tent_submit_requests_ex(engine, batch, entries.data(), entries.size(), sizeof(tent_request_v1_t),
-                                          TENT_REQUEST_SCHEMA_V1, &options, nullptr));
+  const int code = tent_submit_requests_ex(engine, batch, entries.data(), entries.size(), sizeof(tent_request_v1_t),
+                                           TENT_REQUEST_SCHEMA_V1, &options, nullptr);
+  return statusOf(code, entries);
 }
 
 TransferStatus transferStatusOf(const tent_status_t& status) {
@@ -59,7 +60,7 @@ Status TransferEngine::explainTransfer(const std::vector<Request>& requests, con
   // The same for both calls, so that their texts have the same length.
   all.now_ns = options.now_ns == 0 ? tent_monotonic_now_ns() : options.now_ns;
   all.environment = options.environment ? options.environment->c_str() : nullptr;
-  all.surface = TENT_SURFACE_CPP;
+  all.surface = options.surface;
   const RequestEntries entries(requests.data(), requests.size());
   std::string text;
   size_t size = 0;
@@ -72,6 +73,7 @@ Status TransferEngine::explainTransfer(const std::vector<Request>& requests, con
     text.resize(size);
   }
   text.resize(size - 1);
+  entries.restoreNuls(text);
   json = std::move(text);
   return {};
 }

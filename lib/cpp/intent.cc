@@ -13,7 +13,7 @@ Status normalizeTransferIntent(const Request& request, NormalizedTransferIntent&
   normalized.struct_size = sizeof normalized;
   const int code = tent_normalize_request(entry.data(), sizeof(tent_request_v1_t), TENT_REQUEST_SCHEMA_V1,
                                           static_cast<int32_t>(mode), now_ns, &normalized);
-  if (code != TENT_OK) return lastStatus();
+  if (code != TENT_OK) return statusOf(code, entry);
   NormalizedTransferIntent intent;
   intent.opcode = static_cast<Request::OpCode>(normalized.opcode);
   intent.target_offset = normalized.target_offset;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <string>
+#include <string_view>
 
 #include "cpp/results.h"
 
@@ -12,6 +13,14 @@ namespace {
 
 // What a thread keeps for its next call.
 constexpr size_t kKeptEntries = 4096;
+
+constexpr char kInPlaceOfNul = '\1';
+
+void replaceAll(std::string& text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+}
 
 // Requests have the priority of deployed callers, which knows no "unspecified" and takes what it does not know for low.
 int32_t priorityOf(const Request& request) {
@@ -51,9 +60,8 @@ RequestEntries::RequestEntries(const Request* requests, size_t count)
     if (request->policy_name) {
       const std::string* name = &*request->policy_name;
       if (hasNul(*name)) {
-        // C would end the name at its NUL, and take another policy; any other character that no name has is refused.
         std::string& refused = storage_.names.emplace_back(*name);
-        std::replace(refused.begin(), refused.end(), '\0', '\1');
+        std::replace(refused.begin(), refused.end(), '\0', kInPlaceOfNul);
         name = &refused;
       }
       entry.policy_name = name->c_str();
@@ -68,12 +76,28 @@ RequestEntries::~RequestEntries() {
   if (storage_.entries.capacity() > kKeptEntries) storage_.entries.shrink_to_fit();
 }
 
+void RequestEntries::restoreNuls(std::string& text) const {
+  if (storage_.names.empty()) return;
+  replaceAll(text, "\\x01", "\\x00");      // as sentences have it
+  replaceAll(text, "\\u0001", "\\u0000");  // as JSON has it
+}
+
 const tent_request_v1_t* RequestEntries::data() const {
   return storage_.entries.data();
 }
 
 size_t RequestEntries::size() const {
   return storage_.entries.size();
+}
+
+Status statusOf(int code, const RequestEntries& entries) {
+  if (code == TENT_OK) return {};
+  tent_result_t result = TENT_RESULT_INIT;
+  tent_last_error(&result);
+  std::string message = result.message;
+  entries.restoreNuls(message);
+  message.copy(result.message, message.size());  // as long as before
+  return Status(result);
 }
 
 }  // namespace v1

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
+#include "tent/status.h"
 #include "tent/types.h"
 
 namespace tent {
@@ -20,6 +22,10 @@ class RequestEntries {
   RequestEntries(const RequestEntries&) = delete;
   RequestEntries& operator=(const RequestEntries&) = delete;
 
+  // C would end a policy name at its NUL; a name that holds one is passed with another character that no name has. Puts
+  // the NUL back into what the library says of the entries: a message, or JSON.
+  void restoreNuls(std::string& text) const;
+
   const tent_request_v1_t* data() const;
   size_t size() const;
 
@@ -27,6 +33,9 @@ class RequestEntries {
   struct Storage;
   Storage& storage_;
 };
+
+// Of a call about the entries.
+Status statusOf(int code, const RequestEntries& entries);
 
 }  // namespace v1
 }  // namespace tent

@@ -28,7 +28,7 @@ ALLOWED = {
     "tent": set(),
     "abi": _ENGINE_USES | {"engine", "report", "tent"},
     "cpp": {"tent"},
-    "python": _ENGINE_USES | {"engine", "report", "abi", "tent"},
+    "python": {"cpp", "tent"},
 }
 
 # The one room whose folder has another name: what is installed is included as "tent/...", from lib/include/tent/.

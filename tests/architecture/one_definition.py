@@ -16,7 +16,7 @@ from pathlib import Path
 # clang-format keeps what is at namespace level in the first column.
 OPEN = re.compile(r"(?:inline )?namespace ?(?P<name>[\w:]*) ?\{")
 CLOSE = re.compile(r"\}  // namespace")
-TYPE = re.compile(r"(?:template <.*> )?(?:struct|class|enum(?: class)?|union) (?:\[\[.*?\]\] )?(?P<name>\w+(?:::\w+)*)\b(?P<rest>.*)")
+TYPE = re.compile(r"(?:template <.*> )?(?:struct|class|enum(?: class)?|union) (?:\[\[.*?\]\] )?(?P<name>\w+(?:::\w+)*(?:<[^<>]*>)?)(?!\w)(?P<rest>.*)")
 
 
 def types_of(source):

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <poll.h>
@@ -180,6 +181,11 @@ TEST_CASE("an explanation says by which interface the request came, and submits 
   require(two.initiator.getTransferStatus(two.batch, statuses));
   CHECK(statuses.empty());
 
+  tent::ExplainOptions by_python;
+  by_python.surface = TENT_SURFACE_PYTHON;
+  require(two.initiator.explainTransfer({request}, by_python, json));
+  CHECK(json.find("\"surface\":\"python\"") != std::string::npos);
+
   tent::ExplainOptions against;
   against.environment = "{\"nics\": 7}";
   std::string untouched = "as it was";
@@ -243,6 +249,19 @@ TEST_CASE("an engine that does not come to life says why, and refuses every call
     std::vector<tent::Notification> none;
     CHECK_FALSE(engine.receiveNotification(none).ok());
   }
+}
+
+TEST_CASE("closing an engine ends the waits of other threads, and refuses what comes later") {
+  TwoEngines two;
+  std::vector<tent::Request> requests(64, two.request(tent::Request::WRITE, 0, TwoEngines::kBytes));
+  for (tent::Request& request : requests) request.transport_hint = tent::TCP;
+  require(two.initiator.submitTransfer(two.batch, requests));
+  std::thread waits([&] { static_cast<void>(two.initiator.waitBatch(two.batch)); });
+  two.initiator.close();
+  waits.join();
+  CHECK_FALSE(two.initiator.available());
+  CHECK(two.initiator.waitBatch(two.batch).reason() == TENT_REASON_NULL_ENGINE);
+  two.initiator.close();
 }
 
 TEST_CASE("a configuration may be a text, and an engine knows its address") {

@@ -124,6 +124,8 @@ TEST_CASE("a policy name is taken whole: neither empty, nor cut at a NUL") {
   CHECK(refusalOf(request) == "invalid_policy/policy_empty policy_name");
   request.policy_name = std::string("bulk\0", 5);
   CHECK(refusalOf(request) == "invalid_policy/policy_bad_character policy_name");
+  tent::NormalizedTransferIntent untouched;
+  CHECK(tent::normalizeTransferIntent(request, untouched).message().find("\"bulk\\x00\"") != std::string::npos);
   request.policy_name = std::string(128, 'a');
   CHECK(refusalOf(request) == "invalid_policy/policy_too_long policy_name");
   request.policy_name = std::string(127, 'a');

@@ -45,6 +45,10 @@ class TransferEngine {
   TransferEngine(const TransferEngine&) = delete;
   TransferEngine& operator=(const TransferEngine&) = delete;
 
+  // What the destructor does, while other threads may still be in calls: these end, and later calls are refused
+  // (null_engine). May be called again.
+  void close();
+
   bool available() const;
   const Status& creationStatus() const { return creation_; }
 

@@ -168,6 +168,7 @@ struct ExplainOptions {
   ValidationMode mode = ValidationMode::CONFIGURED;
   uint64_t now_ns = 0;                     // the time to decide at; 0: now
   std::optional<std::string> environment;  // JSON of an environment to plan against; absent: as it is
+  int32_t surface = TENT_SURFACE_CPP;      // TENT_SURFACE_*: for those who build an interface of their own on this one
 };
 
 }  // namespace v1
