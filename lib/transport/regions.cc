@@ -21,10 +21,12 @@ bool RegionTable::remove(uint64_t id, uint64_t timeout_ns) {
     break;
   }
   if (entry == nullptr) return true;
+  entry->withdrawn.store(true, std::memory_order_relaxed);
   return ended_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [&] { return entry->uses == 0; });
 }
 
-tl::expected<RegionTable::Use, Error> RegionTable::use(uint64_t address, uint64_t length, Access access) {
+tl::expected<RegionTable::Use, Error> RegionTable::use(uint64_t address, uint64_t length, Access access,
+                                                       uint32_t region) {
   const std::lock_guard lock(mutex_);
   auto after = by_base_.upper_bound(address);
   const auto refused = [](Reason reason, const char* why) {
@@ -35,6 +37,9 @@ tl::expected<RegionTable::Use, Error> RegionTable::use(uint64_t address, uint64_
   const uint64_t offset = address - std::prev(after)->first;
   if (offset >= entry->region.length || length > entry->region.length - offset) {
     return refused(Reason::kOutOfRange, "no registered memory holds the range");
+  }
+  if (region != 0 && region != static_cast<uint32_t>(entry->region.id)) {
+    return refused(Reason::kOutOfRange, "the memory that is meant is registered no more");
   }
   if (access > entry->region.access) {
     return refused(Reason::kPermissionDenied, entry->region.access == Access::kNone
