@@ -28,18 +28,21 @@ struct Notice;
 class Peer;
 struct PeerBuffer;
 struct PeerView;
+struct StagedChunk;
 
 struct Task {
   // Set by submit.
   Transfer transfer;
   Priority priority = Priority::kHigh;
   TransportList route;  // the plan's primary, then its fallbacks
+  TransportSet staged;  // those of them that go through staging buffers
   std::shared_ptr<Peer> peer;
   std::shared_ptr<const PeerView> view;  // holds the buffer
   const PeerBuffer* buffer = nullptr;    // the target
   std::shared_ptr<Batch> batch;          // while in flight
   std::shared_ptr<Notice> notice;        // while in flight; nullptr: none
   uint64_t submitted_ns = 0;
+  StagedChunk* chunk = nullptr;  // whose hop over a lane this is, of a task that no batch knows; else nullptr
 
   // While in flight.
   Task* next = nullptr;       // in its lane's queue

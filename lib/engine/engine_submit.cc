@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "engine/engine_impl.h"
 #include "engine/notification.h"
+#include "engine/staged_transfers.h"
 #include "intent/normalize.h"
 #include "policy/resolve.h"
 
@@ -112,17 +113,26 @@ Error Engine::Impl::route(Submission& submission, Task& task) {
                      submission.shape.remote_memory,
                      submission.effective.transport_policy,
                      submission.effective.authorized_transports};
-  if (submission.peer->findRoute(submission.view.get(), key, task.route)) return {};
+  Route route;
+  if (!submission.peer->findRoute(submission.view.get(), key, route)) {
+    if (Error error = planRoute(submission, route)) return error;
+    submission.peer->keepRoute(submission.view.get(), key, route);
+  }
+  task.route = route.transports;
+  task.staged = route.staged;
+  return {};
+}
+
+Error Engine::Impl::planRoute(const Submission& submission, Route& route) {
+  const bool shared = submission.buffer->memory.shared;
   PlanOutcome outcome = makePlan(submission.requested, submission.effective, submission.shape, config_.policies,
                                  config_.plan, submission.view->environmentFor(shared));
   if (outcome.error) return std::move(outcome.error);
-  if (outcome.plan.path_kind == PathKind::kStaged) {
-    return errorOf(Reason::kInternal, "the plan stages, which this build does not do");
-  }
-  task.route = {outcome.plan.primary};
-  for (Transport transport : outcome.plan.fallbacks) task.route.add(transport);
-  submission.peer->keepRoute(submission.view.get(), key, task.route);
-  return {};
+  route.transports = {outcome.plan.primary};
+  for (Transport transport : outcome.plan.fallbacks) route.transports.add(transport);
+  route.staged = outcome.plan.staged_fallbacks;
+  if (outcome.plan.path_kind == PathKind::kStaged) route.staged.add(outcome.plan.primary);
+  return route.staged.empty() ? Error{} : readyToStage(submission.shape);
 }
 
 Error Engine::Impl::authorize(const Request& request, Submission& submission) {
@@ -291,6 +301,8 @@ void Engine::Impl::dispatch(Batch& batch, size_t first, size_t count) {
         endTask(task, TaskState::kFailed);
       } else if (task.peer == nullptr) {
         endTask(task, TaskState::kCompleted);
+      } else if (task.staged.has(*task.route.begin())) {
+        handOver(task);
       } else {
         Lane* const its_lane = task.peer->lane(*task.route.begin());
         if (its_lane != lane || grouped == kTogether) flush();
@@ -300,6 +312,14 @@ void Engine::Impl::dispatch(Batch& batch, size_t first, size_t count) {
     }
     flush();
   }
+}
+
+void Engine::Impl::handOver(Task& task) {
+  const Transport transport = task.route.begin()[task.attempt_count];
+  if (task.staged.has(transport)) return staged()->push(task, transport);
+  const std::shared_ptr<Peer> peer = task.peer;  // may outlive the task's hold on it
+  Task* const one = &task;
+  peer->lane(transport)->push({&one, 1});
 }
 
 void Engine::Impl::countDowngrades(const Downgrades& downgrades) {

@@ -1,6 +1,7 @@
 // Batches and tasks: how attempts end, what is tried next, and what callers are told.
 #include "base/clock.h"
 #include "engine/engine_impl.h"
+#include "engine/staged_transfers.h"
 
 namespace tent {
 namespace {
@@ -52,6 +53,7 @@ TaskStatus statusOf(const Task& task) {
 }  // namespace
 
 void Engine::Impl::attemptEnded(Task& task, const Completion& completion) noexcept {
+  if (task.chunk != nullptr) return staged()->wireEnded(task, completion);
   if (task.attempt_open) {
     Attempt& attempt = task.attempts[task.attempt_count - 1];
     attempt.reason = completion.reason;
@@ -64,11 +66,7 @@ void Engine::Impl::attemptEnded(Task& task, const Completion& completion) noexce
   if (completion.reason == Reason::kOutOfRange) task.peer->markStale();
   const bool another = isFailureOfTransport(completion.reason) && completion.aftermath != Aftermath::kUnsettled &&
                        task.attempt_count < task.route.size() && !task.cancel_wanted.load(std::memory_order_relaxed);
-  if (another) {
-    const std::shared_ptr<Peer> peer = task.peer;
-    Task* const one = &task;
-    return peer->lane(task.route.begin()[task.attempt_count])->push({&one, 1});
-  }
+  if (another) return handOver(task);
   task.error = errorOf(completion.reason, completion.detail);
   endTask(task, stateOf(completion.reason));
 }
@@ -213,6 +211,7 @@ Error Engine::Impl::cancel(BatchId batch, size_t task) {
   const std::shared_lock lock(segments_mutex_);
   if (isTerminal(its->state.load(std::memory_order_acquire))) return {};
   if (Lane* lane = its->lane.load(std::memory_order_acquire)) lane->cancel(*its);
+  if (!its->staged.empty()) staged()->lookForCanceled();
   return {};
 }
 

@@ -1,6 +1,16 @@
 #include "engine/peer.h"
 
+#include <fmt/format.h>
+
 namespace tent {
+
+Error staleSegment(const std::string& name) {
+  return {Reason::kStaleSegment,
+          Field::kTargetId,
+          -1,
+          {},
+          fmt::format("another process than before answers at {}: close the segment and open it again", name)};
+}
 
 void Peer::shutDown(const Error& why) {
   for (const auto& lane : lanes_) {
@@ -20,7 +30,7 @@ void Peer::setView(std::shared_ptr<const PeerView> view) {
   routes_.clear();
 }
 
-bool Peer::findRoute(const PeerView* view, const RouteKey& key, TransportList& route) const {
+bool Peer::findRoute(const PeerView* view, const RouteKey& key, Route& route) const {
   const std::lock_guard lock(mutex_);
   if (view != view_.get()) return false;
   for (const Kept& kept : routes_) {
@@ -29,7 +39,7 @@ bool Peer::findRoute(const PeerView* view, const RouteKey& key, TransportList& r
   return false;
 }
 
-void Peer::keepRoute(const PeerView* view, const RouteKey& key, const TransportList& route) {
+void Peer::keepRoute(const PeerView* view, const RouteKey& key, const Route& route) {
   const std::lock_guard lock(mutex_);
   if (view != view_.get()) return;
   if (routes_.size() >= kRoutesMax) routes_.clear();

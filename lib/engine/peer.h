@@ -42,6 +42,15 @@ struct RouteKey {
   friend bool operator==(const RouteKey&, const RouteKey&) = default;
 };
 
+// Another process answers where the peer was.
+Error staleSegment(const std::string& name);
+
+// A plan's transports, in the order they are tried, and those of them that go through staging buffers.
+struct Route {
+  TransportList transports;
+  TransportSet staged;
+};
+
 class Peer : public std::enable_shared_from_this<Peer> {
  public:
   Peer(std::string name, HostPort where, Loop& control_loop, std::shared_ptr<const ControlSecurity> security)
@@ -49,6 +58,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
 
   const std::string& name() const { return name_; }  // as it was opened
   const std::string& host() const { return where_.host; }
+  const HostPort& where() const { return where_; }
   ControlClient& client() { return client_; }
 
   // Lanes are added before the peer is used by others.
@@ -63,14 +73,14 @@ class Peer : public std::enable_shared_from_this<Peer> {
   bool takeStale() { return stale_.exchange(false, std::memory_order_relaxed); }
 
   // The route planned for the key against `view`; nothing where none was kept.
-  bool findRoute(const PeerView* view, const RouteKey& key, TransportList& route) const;
-  void keepRoute(const PeerView* view, const RouteKey& key, const TransportList& route);
+  bool findRoute(const PeerView* view, const RouteKey& key, Route& route) const;
+  void keepRoute(const PeerView* view, const RouteKey& key, const Route& route);
 
  private:
   static constexpr size_t kRoutesMax = 64;
   struct Kept {
     RouteKey key;
-    TransportList route;
+    Route route;
   };
 
   const std::string name_;
