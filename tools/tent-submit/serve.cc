@@ -128,6 +128,8 @@ int serve(const Options& options, EngineConfig config, Output& output) {
     config.rpc_server_hostname = where->host;
     config.rpc_server_port = where->port;
   }
+  if (options.staging_chunk) config.plan.staging_chunk_bytes = *options.staging_chunk;
+  if (options.staging_buffers) config.staging.buffers = *options.staging_buffers;
   if (!options.segment.empty()) config.local_segment_name = options.segment;
   auto engine = Engine::create(std::move(config));
   if (!engine) return environmentFault(messageOf(engine.error()));
