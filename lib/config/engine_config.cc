@@ -71,7 +71,8 @@ void readSmallSections(ObjectReader& top, UnusedKeys& unused, EngineConfig& conf
       if (*chunk == 0) staging.fault("chunk_size", "must be at least 1");
       config.plan.staging_chunk_bytes = *chunk;
     }
-    staging.unsignedInteger("buffers", 1, kStagingBuffersMax);
+    config.staging.buffers = static_cast<uint32_t>(
+        staging.unsignedInteger("buffers", 1, kStagingBuffersMax).value_or(config.staging.buffers));
     staging.finish(UnknownKeys::kError);
   });
   withSection(top, "auth", [&](ObjectReader& auth) {

@@ -34,6 +34,11 @@ struct ShmSettings {
   friend bool operator==(const ShmSettings&, const ShmSettings&) = default;
 };
 
+// `staging`, beside what plans depend on. A chunk has PlanSettings::staging_chunk_bytes.
+struct StagingSettings {
+  uint32_t buffers = 8;  // of a chunk each: so many for this engine's transfers, and as many that it lends to peers
+};
+
 // `auth`. What is absent was not set.
 struct AuthSettings {
   enum class Mode : uint8_t { kUnset, kToken, kNone };
@@ -55,6 +60,7 @@ struct EngineConfig {
   PlanSettings plan;
   TcpSettings tcp;
   ShmSettings shm;
+  StagingSettings staging;
   AuthSettings auth;
   std::optional<std::string> local_segment_name;
   MetadataType metadata_type = MetadataType::kP2p;

@@ -30,12 +30,14 @@ struct Notice;
 class Peer;
 struct PeerBuffer;
 struct PeerView;
+struct StagedChunk;
 
 struct Task {
   // Set by submit.
   Transfer transfer;
   Priority priority = Priority::kHigh;
   TransportList route;  // the plan's primary, then its fallbacks
+  TransportSet staged;  // those of them that go through staging buffers
   std::shared_ptr<Peer> peer;
   std::shared_ptr<const PeerView> view;  // holds the buffer
   const PeerBuffer* buffer = nullptr;    // the target
@@ -44,6 +46,7 @@ struct Task {
   uint64_t submitted_ns = 0;
   uint64_t deadline_ns = 0;  // CLOCK_MONOTONIC; 0: none, or it had passed already
   Turn turn;
+  StagedChunk* chunk = nullptr;  // whose hop over a lane this is, of a task that no batch knows; else nullptr
 
   // While in flight.
   Task* next = nullptr;           // in its lane's queue

@@ -1,11 +1,11 @@
 #include "engine/control_server.h"
 
 #include <deque>
+#include <future>
 #include <set>
 
 #include <fmt/format.h>
 #include <asio/co_spawn.hpp>
-#include <asio/detached.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
@@ -26,6 +26,7 @@ struct ControlServer::State : std::enable_shared_from_this<ControlServer::State>
 
   asio::awaitable<void> accept();
   asio::awaitable<void> serve(std::shared_ptr<ControlSession> session);
+  void run(asio::awaitable<void> work);
   bool makeRoom();
   void greet(const std::shared_ptr<ControlSession>& session);
   bool admit(const std::shared_ptr<ControlSession>& session);
@@ -36,6 +37,8 @@ struct ControlServer::State : std::enable_shared_from_this<ControlServer::State>
   std::shared_ptr<const ControlSecurity> security;
   std::deque<std::shared_ptr<ControlSession>> strangers;  // the oldest first
   std::set<std::shared_ptr<ControlSession>> admitted;
+  size_t running = 0;                     // of accept() and serve()
+  std::promise<void>* stopped = nullptr;  // of who waits for their end
   std::string address;
   std::string bind_address;
   bool loopback = false;
@@ -63,6 +66,14 @@ Error cannotListen(const std::string& where, const std::error_code& code) {
 }
 
 }  // namespace
+
+// As work that stop() waits for the end of.
+void ControlServer::State::run(asio::awaitable<void> work) {
+  ++running;
+  asio::co_spawn(loop.context(), std::move(work), [self = shared_from_this()](const std::exception_ptr& /*none*/) {
+    if (--self->running == 0 && self->stopped != nullptr) self->stopped->set_value();
+  });
+}
 
 asio::awaitable<void> ControlServer::State::accept() {
   const auto self = shared_from_this();
@@ -95,7 +106,7 @@ bool ControlServer::State::makeRoom() {
 
 void ControlServer::State::greet(const std::shared_ptr<ControlSession>& session) {
   strangers.push_back(session);
-  asio::co_spawn(loop.context(), serve(session), asio::detached);
+  run(serve(session));
 }
 
 bool ControlServer::State::admit(const std::shared_ptr<ControlSession>& session) {
@@ -145,17 +156,21 @@ bool ControlServer::isLoopback() const {
 
 void ControlServer::start(std::shared_ptr<const ControlSecurity> security) {
   state_->security = std::move(security);
-  asio::co_spawn(state_->loop.context(), state_->accept(), asio::detached);
+  state_->loop.run([this] { state_->run(state_->accept()); });
 }
 
 void ControlServer::stop() {
   if (std::exchange(stopped_, true)) return;
-  state_->loop.run([this] {
+  std::promise<void> stopped;
+  state_->loop.run([this, &stopped] {
     std::error_code ignored;
     state_->acceptor.close(ignored);
     for (const auto& session : state_->strangers) session->close();
     for (const auto& session : state_->admitted) session->close();
+    if (state_->running == 0) return stopped.set_value();
+    state_->stopped = &stopped;
   });
+  stopped.get_future().wait();
 }
 
 }  // namespace tent

@@ -35,7 +35,7 @@ class ControlServer {
   bool isLoopback() const;
 
   void start(std::shared_ptr<const ControlSecurity> security);
-  // Ends all sessions. Before the loop ends.
+  // Ends all sessions: none of them asks or holds anything of the engine any more. Before the loop ends, not on it.
   void stop();
 
  private:

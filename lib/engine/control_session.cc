@@ -39,6 +39,7 @@ void ControlSession::limit(uint64_t ns) {
 
 void ControlSession::close() {
   timer_.cancel();
+  if (guest_ != nullptr) guest_->leave();
   stream_.close();
 }
 
@@ -101,6 +102,10 @@ asio::awaitable<Message> ControlSession::answer(Message request) {
     Message checksums = co_await answerChecksums(std::move(request));
     co_return checksums;
   }
+  if (type->get_ref<const std::string&>().starts_with("stage_")) {
+    Message reply = co_await answerStaging(std::move(request));
+    co_return reply;
+  }
   if (*type == "connect") {
     const auto name = request.find("transport");
     const auto offer = request.find("offer");
@@ -135,10 +140,22 @@ asio::awaitable<Message> ControlSession::answerChecksums(Message request) {
     auto reader = handlers_->begin_checksum(range[0].get<uint64_t>(), range[1].get<uint64_t>());
     if (!reader) co_return errorMessage(reader.error());
     uint64_t checksum = 0;
-    while (!(*reader)(checksum)) co_await asio::post(loop_.context(), asio::use_awaitable);  // others in between
+    while (true) {
+      const tl::expected<bool, Error> done = (*reader)(checksum);
+      if (!done) co_return errorMessage(done.error());
+      if (*done) break;
+      co_await asio::post(loop_.context(), asio::use_awaitable);  // others in between
+      if (!stream_.isOpen()) co_return malformed("the connection has ended");
+    }
     checksums.push_back(checksum);
   }
   co_return Message{{"checksums", std::move(checksums)}};
+}
+
+asio::awaitable<Message> ControlSession::answerStaging(Message request) {
+  if (guest_ == nullptr) guest_ = handlers_->admit_to_staging();
+  Message reply = co_await guest_->answer(std::move(request));
+  co_return reply;
 }
 
 }  // namespace tent

@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "engine/control_stream.h"
 #include "engine/engine.h"
+#include "engine/staging_guest.h"
 #include "engine/wire.h"
 #include "transport/loop.h"
 
@@ -34,8 +35,11 @@ struct ControlHandlers {
   // Takes a notification of the engine at `from`.
   std::function<Error(std::string_view from, Notification notification)> notify;
   // A reader of the range, where peers may read it: each call does a bounded piece of work; true sets the checksum.
-  std::function<tl::expected<std::function<bool(uint64_t& checksum)>, Error>(uint64_t address, uint64_t length)>
-      begin_checksum;
+  // Ends with out_of_range when the memory is being unregistered.
+  using ChecksumSteps = std::function<tl::expected<bool, Error>(uint64_t& checksum)>;
+  std::function<tl::expected<ChecksumSteps, Error>(uint64_t address, uint64_t length)> begin_checksum;
+  // What a session has of the staging buffers, from its first request for some.
+  std::function<std::shared_ptr<StagingGuest>()> admit_to_staging;
 };
 
 class ControlSession : public std::enable_shared_from_this<ControlSession> {
@@ -60,6 +64,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   asio::awaitable<void> exchange(std::function<bool()> admit);
   asio::awaitable<Message> answer(Message request);
   asio::awaitable<Message> answerChecksums(Message request);
+  asio::awaitable<Message> answerStaging(Message request);
   void limit(uint64_t ns);
   void unlimit() { timer_.cancel(); }
 
@@ -69,6 +74,7 @@ class ControlSession : public std::enable_shared_from_this<ControlSession> {
   const std::shared_ptr<const ControlHandlers> handlers_;
   ControlStream stream_;
   asio::steady_timer timer_;
+  std::shared_ptr<StagingGuest> guest_;
 };
 
 }  // namespace tent

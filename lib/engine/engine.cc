@@ -8,6 +8,7 @@
 #include "engine/backends.h"
 #include "engine/checksum.h"
 #include "engine/engine_impl.h"
+#include "engine/staged_transfers.h"
 
 namespace tent {
 namespace {
@@ -34,9 +35,6 @@ Error badConfiguration(std::string detail) {
 Error checkConfig(const EngineConfig& config) {
   if (config.metadata_type != MetadataType::kP2p) {
     return badConfiguration("metadata_type: this build has \"p2p\" only");
-  }
-  if (config.plan.force_staging) {
-    return badConfiguration("staging.force: this build does not stage transfers; remove it, or set it to false");
   }
   return {};
 }
@@ -70,6 +68,7 @@ Error Engine::Impl::start() {
   std::vector<LocalMemory::Server> servers;
   for (const Server& server : servers_) servers.push_back({server.transport, server.backend.get()});
   memory_ = std::make_unique<LocalMemory>(std::move(servers));
+  lent_ = std::make_unique<StagingPool>(*control_loop_, *memory_, stagingLimits());
   // Not before there is something to answer with.
   control_->start(security_);
   return {};
@@ -109,15 +108,19 @@ ControlHandlers Engine::Impl::controlHandlers() {
     return tl::unexpected(errorOf(Reason::kPeerUnreachable, fmt::format("it does not serve {}", nameOf(transport))));
   };
   handlers.begin_checksum = [this](uint64_t address,
-                                   uint64_t length) -> tl::expected<std::function<bool(uint64_t&)>, Error> {
+                                   uint64_t length) -> tl::expected<ControlHandlers::ChecksumSteps, Error> {
     auto use = memory_->use(address, length, Access::kRead);
     if (!use) return tl::unexpected(std::move(use.error()));
     const auto* data =
         reinterpret_cast<const std::byte*>(address);  // NOLINT(performance-no-int-to-ptr): use checked it
     auto held = std::make_shared<RegionTable::Use>(*std::move(use));
     auto reader = std::make_shared<ChecksumReader>(data, length);
-    return [held, reader](uint64_t& checksum) { return reader->step(checksum); };
+    return [held, reader](uint64_t& checksum) -> tl::expected<bool, Error> {
+      if (held->withdrawn()) return tl::unexpected(beingUnregistered());
+      return reader->step(checksum);
+    };
   };
+  handlers.admit_to_staging = [this] { return std::make_shared<StagingGuest>(*lent_); };
   return handlers;
 }
 
@@ -149,14 +152,18 @@ void Engine::Impl::endTransfers() {
     if (self_ != nullptr) peers.push_back(self_);
   }
   for (const auto& peer : peers) peer->shutDown(destroyed);
+  endStaging(destroyed);
 }
 
 Engine::Impl::~Impl() {
   endTransfers();
+  if (staged_ != nullptr) staged_->waitIdle();
   if (control_ != nullptr) control_->stop();
   for (const Server& server : servers_) server.backend->stop();
   // No peer is asked or answered from here on, so nothing reaches into what follows.
   if (control_loop_ != nullptr) control_loop_->stop();
+  staged_.reset();
+  lent_.reset();
   segments_.clear();
   retired_peers_.clear();
   self_.reset();

@@ -16,11 +16,15 @@
 //     is paused is tried all the same.
 //  5. After a task has ended the engine does not touch its source memory any more.
 //
-// Permissions are enforced by the target: tcp checks every range; memory that an engine allocated is mapped by shm only
-// as far as its permission goes. Where shm copies the application's own memory across processes, the initiator's
-// library checks, since the kernel asks only for the same user (transport/shm/shm_backend.h).
+// Where a plan stages, bytes go through buffers of both engines (engine/staged_transfers.h, engine/staging_pool.h).
 //
-// Threads: "tent-control" and "tent-data", and the copy threads of shm. All sleep when there is nothing to do.
+// Permissions are enforced by the target: tcp checks every range, and so does its copy out of or into staging buffers;
+// memory that an engine allocated is mapped by shm only as far as its permission goes. Where shm copies the
+// application's own memory across processes, the initiator's library checks, since the kernel asks only for the same
+// user (transport/shm/shm_backend.h).
+//
+// Threads: "tent-control" and "tent-data", and the copy threads of shm; once something is staged, "tent-staging" at its
+// initiator and "tent-freeing" at its target. All sleep when there is nothing to do.
 // Thread safety: all members may be called from any thread; the destructor alone, once the other calls have returned.
 // It ends what is in flight. After fork() the child must not use the parent's engine.
 #pragma once
@@ -129,6 +133,14 @@ struct EngineMetrics {
   std::vector<TransportCount> transports;  // those that are built
 };
 
+// What holders of staging buffers, and those who wait for some, are given. Nanoseconds.
+struct StagingTimes {
+  uint64_t turn_ns = 20'000'000;          // a holder is not asked for its buffers earlier
+  uint64_t patience_ns = 10'000'000'000;  // what it has to give back what was asked for
+  uint64_t wait_ns = 20'000'000'000;      // what a request waits for its turn
+  uint64_t silence_ns = 60'000'000'000;   // a holder of which nothing is heard for so long loses them
+};
+
 // What a request would get, and the memories that this was decided for.
 struct Explanation {
   std::shared_ptr<const Rules> rules;  // which the decision refers to
@@ -142,6 +154,7 @@ struct EngineOptions {
   // Instead of this machine as sysfs tells. `built` is set by the engine.
   std::optional<Environment> environment;
   uint64_t control_timeout_ns = 5'000'000'000;  // for one exchange with a peer, connecting included
+  StagingTimes staging;
 };
 
 class Engine {

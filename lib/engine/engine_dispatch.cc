@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "engine/engine_impl.h"
+#include "engine/staged_transfers.h"
 
 namespace tent {
 namespace {
@@ -44,12 +45,21 @@ void Engine::Impl::dispatch(std::span<Task> tasks) {
         endTask(task, TaskState::kFailed);
       } else if (task.peer == nullptr) {
         endTask(task, TaskState::kCompleted);
+      } else if (const Transport first = *task.route.begin(); task.staged.has(first)) {
+        handOver(task, first);
       } else {
         group.add(task);
       }
     }
     group.flush();
   }
+}
+
+void Engine::Impl::handOver(Task& task, Transport transport) {
+  if (task.staged.has(transport)) return staged()->push(task, transport);
+  const std::shared_ptr<Peer> peer = task.peer;  // owns the lane, and may outlive the task's hold on it
+  Task* const one = &task;
+  peer->lane(transport)->push({&one, 1});
 }
 
 void Engine::Impl::admitted(std::span<Task* const> tasks) noexcept {
@@ -63,6 +73,8 @@ void Engine::Impl::admitted(std::span<Task* const> tasks) noexcept {
       task->error = {Reason::kDeadlineExpired, Field::kDeadlineNs, -1, task->turn.deadline_ns,
                      "it had to wait for room under its contract"};
       endTask(*task, TaskState::kFailed);
+    } else if (const Transport first = *task->route.begin(); task->staged.has(first)) {
+      handOver(*task, first);
     } else {
       group.add(*task);
     }

@@ -21,8 +21,11 @@
 #include "engine/local_memory.h"
 #include "engine/peer.h"
 #include "engine/rules.h"
+#include "engine/staging_pool.h"
 
 namespace tent {
+
+class StagedTransfers;
 
 // The next segment or batch of this process: that of another engine, or one of long ago, is never taken for it.
 uint64_t nextHandle();
@@ -136,13 +139,23 @@ class Engine::Impl final : public LaneHost, public AdmissionHost {
   SubmitFailure refuse(std::span<Task> tasks, SubmitFailure failure);
   static std::shared_ptr<Notice> attachNotice(const std::shared_ptr<Batch>& batch, std::span<Task> tasks,
                                               const Notification& notification);
+  Error planRoute(const Submission& submission, Route& route);
   void dispatch(std::span<Task> tasks);
+  // Hands one task over to a transport of its route.
+  void handOver(Task& task, Transport transport);
   void countDowngrades(const Downgrades& downgrades);
+
+  // ---- staging buffers (engine_staging.cc)
+  StagingLimits stagingLimits() const;
+  // Before a route of which something is staged is used.
+  Error readyToStage(const TransferShape& shape);
+  StagedTransfers* staged() const;  // nullptr: nothing was staged yet
+  void endStaging(const Error& why);
 
   std::shared_ptr<Batch> findBatch(BatchId batch) const;
   void endTask(Task& task, TaskState state);
   void countAttempt(Task& task, const Completion& completion);
-  Lane* nextLane(const Task& task) const;
+  Transport nextTransport(const Task& task) const;
 
   const EngineConfig config_;
   const EngineOptions options_;
@@ -158,10 +171,15 @@ class Engine::Impl final : public LaneHost, public AdmissionHost {
   std::unique_ptr<Loop> data_loop_;
   std::vector<Server> servers_;
   std::unique_ptr<LocalMemory> memory_;
+  std::unique_ptr<StagingPool> lent_;  // to peers
   std::unique_ptr<ControlServer> control_;
   std::shared_ptr<const ControlSecurity> security_;
   std::string address_;
   std::string segment_name_;
+
+  mutable std::mutex staging_mutex_;
+  std::unique_ptr<StagedTransfers> staged_;  // made when the first plan stages
+  Error staging_ended_;
 
   mutable std::shared_mutex segments_mutex_;
   std::unordered_map<SegmentId, Segment> segments_;

@@ -32,6 +32,7 @@ std::vector<std::string> Engine::Impl::reloadPolicy(EngineConfig config) {
   compare("topology.rdma_blacklist", now.rdma_blacklist, wanted.rdma_blacklist);
   compare("staging.force", now.force_staging, wanted.force_staging);
   compare("staging.chunk_size", now.staging_chunk_bytes, wanted.staging_chunk_bytes);
+  compare("staging.buffers", config_.staging.buffers, config.staging.buffers);
   compare("max_failover_attempts", now.max_failover_attempts, wanted.max_failover_attempts);
 
   const std::lock_guard lock(rules_mutex_);

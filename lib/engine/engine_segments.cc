@@ -1,12 +1,12 @@
 // Segments: peers that are opened, asked about themselves, and judged for what plans may count on.
 #include <algorithm>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "engine/engine_impl.h"
+#include "engine/staged_transfers.h"
 #include "transport/sockets.h"
 
 namespace tent {
@@ -14,11 +14,6 @@ namespace {
 
 Error unknownSegment(SegmentId segment) {
   return {Reason::kUnknownSegment, Field::kTargetId, -1, segment, {}};
-}
-
-Error staleSegment(const std::string& name) {
-  return {
-      Reason::kStaleSegment, Field::kTargetId, -1, {}, fmt::format("another process than before answers at {}", name)};
 }
 
 }  // namespace
@@ -123,7 +118,11 @@ void Engine::Impl::retire(std::shared_ptr<Peer> peer) {
     unused.assign(std::make_move_iterator(in_use), std::make_move_iterator(retired_peers_.end()));
     retired_peers_.erase(in_use, retired_peers_.end());
   }
-  for (const auto& retired : unused) retired->shutDown(errorOf(Reason::kCanceled, "the segment was closed"));
+  StagedTransfers* const staging = staged();
+  for (const auto& retired : unused) {
+    retired->shutDown(errorOf(Reason::kCanceled, "the segment was closed"));
+    if (staging != nullptr) staging->forget(*retired);
+  }
 }
 
 tl::expected<Message, Error> Engine::Impl::ask(Peer& peer, const Message& request) {

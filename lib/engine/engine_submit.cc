@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "engine/engine_impl.h"
 #include "engine/notification.h"
+#include "engine/staged_transfers.h"
 #include "intent/normalize.h"
 #include "policy/resolve.h"
 #include "transport/mapped_memory.h"
@@ -158,22 +159,30 @@ Error Engine::Impl::route(Submission& submission, Task& task) {
                      submission.effective.transport_policy,
                      submission.rules->generation,
                      submission.effective.authorized_transports};
-  if (submission.peer->findRoute(submission.view.get(), key, task.route)) return {};
+  Route route;
+  if (!submission.peer->findRoute(submission.view.get(), key, route)) {
+    if (Error error = planRoute(submission, route)) return error;
+    submission.peer->keepRoute(submission.view.get(), key, route);
+  }
+  task.route = route.transports;
+  task.staged = route.staged;
+  return {};
+}
+
+Error Engine::Impl::planRoute(const Submission& submission, Route& route) {
   const auto planFor = [&](const Environment& environment) {
     return makePlan(submission.requested, submission.effective, submission.shape, submission.rules->policies,
                     config_.plan, environment);
   };
-  const Environment& environment = submission.view->environmentFor(shared);
+  const Environment& environment = submission.view->environmentFor(submission.buffer->memory.shared);
   PlanOutcome outcome = planFor(environment);
   if (leftOnlyPaused(outcome.error, outcome.plan.rejected, environment)) outcome = planFor(withoutPauses(environment));
   if (outcome.error) return std::move(outcome.error);
-  if (outcome.plan.path_kind == PathKind::kStaged) {
-    return errorOf(Reason::kInternal, "the plan stages, which this build does not do");
-  }
-  task.route = {outcome.plan.primary};
-  for (Transport transport : outcome.plan.fallbacks) task.route.add(transport);
-  submission.peer->keepRoute(submission.view.get(), key, task.route);
-  return {};
+  route.transports = {outcome.plan.primary};
+  for (Transport transport : outcome.plan.fallbacks) route.transports.add(transport);
+  route.staged = outcome.plan.staged_fallbacks;
+  if (outcome.plan.path_kind == PathKind::kStaged) route.staged.add(outcome.plan.primary);
+  return route.staged.empty() ? Error{} : readyToStage(submission.shape);
 }
 
 Error Engine::Impl::authorize(const Request& request, Submission& submission) {

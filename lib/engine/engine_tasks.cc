@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/system_error.h"
 #include "engine/engine_impl.h"
+#include "engine/staged_transfers.h"
 
 namespace tent {
 namespace {
@@ -62,16 +63,14 @@ TaskStatus statusOf(const Task& task) {
 }  // namespace
 
 void Engine::Impl::attemptEnded(Task& task, const Completion& completion) noexcept {
+  if (task.chunk != nullptr) return staged()->wireEnded(task, completion);
   if (task.attempt_open) countAttempt(task, completion);
   if (completion.reason == Reason::kNone) return endTask(task, TaskState::kCompleted);
   if (completion.reason == Reason::kOutOfRange) task.peer->markStale();
   const bool another = isFailureOfTransport(completion.reason) && completion.aftermath != Aftermath::kUnsettled &&
                        !task.cancel_wanted.load(std::memory_order_relaxed);
-  if (Lane* next = another ? nextLane(task) : nullptr) {
-    const std::shared_ptr<Peer> peer = task.peer;  // which owns the lane
-    Task* const one = &task;
-    return next->push({&one, 1});
-  }
+  const Transport next = another ? nextTransport(task) : Transport::kUnspec;
+  if (next != Transport::kUnspec) return handOver(task, next);
   task.error = errorOf(completion.reason, completion.detail);
   endTask(task, stateOf(completion.reason));
 }
@@ -94,19 +93,18 @@ void Engine::Impl::countAttempt(Task& task, const Completion& completion) {
 }
 
 // What is tried after a failure: of the plan's transports that were not, the first that the peer still serves and that
-// is not paused, else the first that it serves. nullptr when none is left.
-Lane* Engine::Impl::nextLane(const Task& task) const {
+// is not paused, else the first that it serves. kUnspec when none is left.
+Transport Engine::Impl::nextTransport(const Task& task) const {
   TransportSet tried;
   for (size_t i = 0; i < task.attempt_count; ++i) tried.add(task.attempts[i].transport);
   const std::shared_ptr<const PeerView> view = task.peer->view();
   const TransportSet& lacks = view->environmentFor(task.buffer->memory.shared).peer_lacks;
   const uint64_t now_ns = monotonicNowNs();
-  Lane* paused = nullptr;
+  Transport paused = Transport::kUnspec;
   for (const Transport transport : task.route) {
     if (tried.has(transport) || lacks.has(transport)) continue;
-    Lane* const lane = task.peer->lane(transport);
-    if (!task.peer->health(transport).isPaused(now_ns)) return lane;
-    if (paused == nullptr) paused = lane;
+    if (!task.peer->health(transport).isPaused(now_ns)) return transport;
+    if (paused == Transport::kUnspec) paused = transport;
   }
   return paused;
 }
@@ -267,6 +265,7 @@ Error Engine::Impl::cancel(BatchId batch, size_t task) {
   const std::shared_lock lock(segments_mutex_);
   if (isTerminal(its->state.load(std::memory_order_acquire))) return {};
   if (Lane* lane = its->lane.load(std::memory_order_acquire)) lane->cancel(*its);
+  if (!its->staged.empty()) staged()->lookForCanceled();
   return {};
 }
 

@@ -117,11 +117,13 @@ void Lane::pump() {
 
 bool Lane::cancel(Task& task) {
   std::shared_ptr<Link> link;
+  bool waited = false;
   {
     const std::lock_guard lock(mutex_);
-    if (!takeOut(task)) link = link_;
+    waited = takeOut(task);
+    link = link_;
   }
-  if (link != nullptr) return link->cancel(reinterpret_cast<uintptr_t>(&task));
+  if (!waited) return link != nullptr && link->cancel(reinterpret_cast<uintptr_t>(&task));
   report(task, Reason::kCanceled, "");
   return true;
 }

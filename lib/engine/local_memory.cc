@@ -40,7 +40,8 @@ Error checkLocation(const MemoryLocation& location) {
 }  // namespace
 
 LocalMemory::~LocalMemory() {
-  for (auto& [base, registration] : by_base_) withdraw(registration);
+  for (const auto& [base, registration] : by_base_) withdraw(registration);
+  for (const auto& [base, registration] : lent_) withdraw(registration);
 }
 
 LocalMemory::ByBase::const_iterator LocalMemory::holding(uint64_t address) const {
@@ -48,6 +49,18 @@ LocalMemory::ByBase::const_iterator LocalMemory::holding(uint64_t address) const
   if (after == by_base_.begin()) return by_base_.end();
   --after;
   return address - after->first < after->second.length ? after : by_base_.end();
+}
+
+Error LocalMemory::serve(Registration& registration, const Region& region) {
+  for (const Server& server : servers_) {
+    tl::expected<std::string, Error> key = server.backend->registerRegion(region);
+    if (!key) {
+      withdraw(registration);
+      return std::move(key.error());
+    }
+    registration.keys[server.transport] = *std::move(key);
+  }
+  return {};
 }
 
 Error LocalMemory::add(std::byte* address, uint64_t bytes, const MemoryOptions& options, Access own_access,
@@ -60,15 +73,9 @@ Error LocalMemory::add(std::byte* address, uint64_t bytes, const MemoryOptions& 
   const Region region{registration.id, address, bytes, accessOf(options.permission), shared.get(), own_access};
   registration.shared = std::move(shared);
   table_.add(region);
-  for (const Server& server : servers_) {
-    // What is kept from peers is not their business at all.
-    if (region.access == Access::kNone) break;
-    tl::expected<std::string, Error> key = server.backend->registerRegion(region);
-    if (!key) {
-      withdraw(registration);
-      return std::move(key.error());
-    }
-    registration.keys[server.transport] = *std::move(key);
+  // What is kept from peers is not their business at all.
+  if (region.access != Access::kNone) {
+    if (Error error = serve(registration, region)) return error;
   }
   by_base_.emplace(numberOf(address), std::move(registration));
   return {};
@@ -169,27 +176,55 @@ LocalMemory::Place LocalMemory::placeOf(const void* address, uint64_t length) co
           there.own_access};
 }
 
+PeerBuffer LocalMemory::describe(uint64_t base, const Registration& registration) {
+  PeerBuffer buffer;
+  buffer.location = registration.options.location;
+  buffer.memory = {registration.id,
+                   base,
+                   registration.length,
+                   accessOf(registration.options.permission),
+                   registration.shared != nullptr,
+                   ""};
+  for (const auto& [transport, key] : registration.keys) {
+    RemoteRegion region = buffer.memory;
+    region.key = key;
+    buffer.regions.emplace(transport, std::move(region));
+  }
+  return buffer;
+}
+
 std::map<uint64_t, PeerBuffer> LocalMemory::describe() const {
   std::map<uint64_t, PeerBuffer> buffers;
   const std::lock_guard lock(mutex_);
   for (const auto& [base, registration] : by_base_) {
-    PeerBuffer buffer;
-    buffer.location = registration.options.location;
-    buffer.memory = {registration.id,
-                     base,
-                     registration.length,
-                     accessOf(registration.options.permission),
-                     registration.shared != nullptr,
-                     ""};
-    if (buffer.memory.access == Access::kNone) continue;
-    for (const auto& [transport, key] : registration.keys) {
-      RemoteRegion region = buffer.memory;
-      region.key = key;
-      buffer.regions.emplace(transport, std::move(region));
-    }
-    buffers.emplace(base, std::move(buffer));
+    if (accessOf(registration.options.permission) == Access::kNone) continue;
+    buffers.emplace(base, describe(base, registration));
   }
   return buffers;
+}
+
+tl::expected<PeerBuffer, Error> LocalMemory::lend(uint64_t bytes) {
+  auto shared = SharedMemory::allocate(bytes, true);
+  if (!shared) return tl::unexpected(std::move(shared.error()));
+  const uint64_t base = numberOf((*shared)->data());
+  const std::lock_guard lock(mutex_);
+  Registration registration;
+  registration.id = next_id_++;
+  registration.length = bytes;
+  registration.shared = *std::move(shared);
+  const Region region{registration.id, registration.shared->data(), bytes, Access::kReadWrite,
+                      registration.shared.get()};
+  if (Error error = serve(registration, region)) return tl::unexpected(std::move(error));
+  return describe(base, lent_.emplace(base, std::move(registration)).first->second);
+}
+
+void LocalMemory::takeBack(uint64_t base) {
+  ByBase::node_type lent;
+  {
+    const std::lock_guard lock(mutex_);
+    lent = lent_.extract(base);
+  }
+  if (!lent.empty()) withdraw(lent.mapped());
 }
 
 std::vector<BufferInfo> LocalMemory::info() const {

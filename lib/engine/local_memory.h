@@ -1,5 +1,5 @@
 // The memory of this engine's own segment: what it allocated, and what the application registered, served by every
-// backend.
+// backend. Beside it, what the engine lends to a peer: served in the same way, but no part of the segment.
 //
 // Thread safety: all members may be called from any thread.
 #pragma once
@@ -62,6 +62,12 @@ class LocalMemory {
     return table_.use(address, length, access);
   }
 
+  // `bytes` of zeros for one peer, to which the result is told: nobody else learns of them, and use() does not find
+  // them. resource_exhausted, registration_failed.
+  tl::expected<PeerBuffer, Error> lend(uint64_t bytes);
+  // Frees what was lent at this address, once no peer reaches it any more: blocks for seconds where one stands still.
+  void takeBack(uint64_t base);
+
  private:
   struct Registration {
     uint64_t id = 0;
@@ -75,6 +81,8 @@ class LocalMemory {
   using ByBase = std::map<uint64_t, Registration>;
 
   ByBase::const_iterator holding(uint64_t address) const;
+  static PeerBuffer describe(uint64_t base, const Registration& registration);
+  Error serve(Registration& registration, const Region& region);
   Error add(std::byte* address, uint64_t bytes, const MemoryOptions& options, Access own_access,
             std::unique_ptr<SharedMemory> shared);
   void withdraw(const Registration& registration);
@@ -83,6 +91,7 @@ class LocalMemory {
   mutable std::mutex mutex_;
   uint64_t next_id_ = 1;
   ByBase by_base_;  // disjoint
+  ByBase lent_;
   RegionTable table_;
 };
 

@@ -2,9 +2,16 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/clock.h"
 
 namespace tent {
+
+Error staleSegment(const std::string& name) {
+  return {
+      Reason::kStaleSegment, Field::kTargetId, -1, {}, fmt::format("another process than before answers at {}", name)};
+}
 
 void Peer::shutDown(const Error& why) {
   for (const auto& lane : lanes_) {
@@ -46,7 +53,7 @@ bool Peer::pausesChanged() const {
   return next_ns != UINT64_MAX && next_ns <= monotonicNowNs();
 }
 
-bool Peer::findRoute(const PeerView* view, const RouteKey& key, TransportList& route) const {
+bool Peer::findRoute(const PeerView* view, const RouteKey& key, Route& route) const {
   const std::lock_guard lock(mutex_);
   if (view != view_.get()) return false;
   for (const Kept& kept : routes_) {
@@ -55,7 +62,7 @@ bool Peer::findRoute(const PeerView* view, const RouteKey& key, TransportList& r
   return false;
 }
 
-void Peer::keepRoute(const PeerView* view, const RouteKey& key, const TransportList& route) {
+void Peer::keepRoute(const PeerView* view, const RouteKey& key, const Route& route) {
   const std::lock_guard lock(mutex_);
   if (view != view_.get()) return;
   if (routes_.size() >= kRoutesMax) routes_.clear();

@@ -44,14 +44,26 @@ struct RouteKey {
   friend bool operator==(const RouteKey&, const RouteKey&) = default;
 };
 
+// Another process answers where the peer was.
+Error staleSegment(const std::string& name);
+
+// A plan's transports, in the order they are tried, and those of them that go through staging buffers.
+struct Route {
+  TransportList transports;
+  TransportSet staged;
+};
+
 class Peer : public std::enable_shared_from_this<Peer> {
  public:
   // `endpoints`: where the host that it is named after may be reached.
   Peer(std::string name, std::vector<asio::ip::tcp::endpoint> endpoints, Loop& control_loop,
        std::shared_ptr<const ControlSecurity> security)
-      : name_(std::move(name)), client_(control_loop, name_, std::move(endpoints), std::move(security)) {}
+      : name_(std::move(name)),
+        endpoints_(std::move(endpoints)),
+        client_(control_loop, name_, endpoints_, std::move(security)) {}
 
   const std::string& name() const { return name_; }  // as it was opened
+  const std::vector<asio::ip::tcp::endpoint>& endpoints() const { return endpoints_; }
   ControlClient& client() { return client_; }
 
   // Lanes are added before the peer is used by others.
@@ -72,17 +84,18 @@ class Peer : public std::enable_shared_from_this<Peer> {
   void pauseBegan() { next_pause_change_ns_.store(0, std::memory_order_relaxed); }
 
   // The route planned for the key against `view`; nothing where none was kept.
-  bool findRoute(const PeerView* view, const RouteKey& key, TransportList& route) const;
-  void keepRoute(const PeerView* view, const RouteKey& key, const TransportList& route);
+  bool findRoute(const PeerView* view, const RouteKey& key, Route& route) const;
+  void keepRoute(const PeerView* view, const RouteKey& key, const Route& route);
 
  private:
   static constexpr size_t kRoutesMax = 64;
   struct Kept {
     RouteKey key;
-    TransportList route;
+    Route route;
   };
 
   const std::string name_;
+  const std::vector<asio::ip::tcp::endpoint> endpoints_;
   ControlClient client_;
   std::array<std::shared_ptr<Lane>, kTransportCount> lanes_;
   std::array<TransportHealth, kTransportCount> health_;

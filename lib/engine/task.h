@@ -37,6 +37,7 @@ struct Attempt {
   Transport transport = Transport::kUnspec;
   Reason reason = Reason::kNone;                // kNone: it succeeded
   Aftermath aftermath = Aftermath::kUntouched;  // of a failure
+  bool staged = false;                          // through staging buffers
 };
 
 // All about one task, for reports.

@@ -14,25 +14,26 @@ Error badMessage(std::string detail) {
   return errorOf(Reason::kIoError, "the peer's message makes no sense: " + std::move(detail));
 }
 
-// Reading without exceptions: nothing where the key is absent or of another kind.
-const Message* find(const Message& object, const char* key) {
-  if (!object.is_object()) return nullptr;
-  const auto it = object.find(key);
-  return it == object.end() ? nullptr : &*it;
-}
-
 std::string textAt(const Message& object, const char* key) {
-  const Message* value = find(object, key);
+  const Message* value = fieldAt(object, key);
   return value != nullptr && value->is_string() ? shorten(value->get_ref<const std::string&>(), kMaxTextBytes) : "";
 }
 
-std::optional<uint64_t> unsignedAt(const Message& object, const char* key) {
-  const Message* value = find(object, key);
+}  // namespace
+
+const Message* fieldAt(const Message& message, const char* key) {
+  if (!message.is_object()) return nullptr;
+  const auto it = message.find(key);
+  return it == message.end() ? nullptr : &*it;
+}
+
+std::optional<uint64_t> unsignedAt(const Message& message, const char* key) {
+  const Message* value = fieldAt(message, key);
   if (value == nullptr || !value->is_number_unsigned()) return std::nullopt;
   return value->get<uint64_t>();
 }
 
-Message bufferMessage(const PeerBuffer& buffer) {
+Message messageOf(const PeerBuffer& buffer) {
   Message keys = Message::object();
   for (const auto& [transport, region] : buffer.regions) keys[std::string(nameOf(transport))] = region.key;
   return {{"id", buffer.memory.id},
@@ -50,9 +51,9 @@ std::optional<PeerBuffer> bufferOf(const Message& message) {
   const auto base = unsignedAt(message, "base");
   const auto length = unsignedAt(message, "length");
   const auto location = parseMemoryLocation(textAt(message, "location"));
-  const Message* writable = find(message, "writable");
-  const Message* shared = find(message, "shared");
-  const Message* keys = find(message, "keys");
+  const Message* writable = fieldAt(message, "writable");
+  const Message* shared = fieldAt(message, "shared");
+  const Message* keys = fieldAt(message, "keys");
   if (!id || !base || !length || *length == 0 || *length > UINT64_MAX - *base || !location || keys == nullptr ||
       !keys->is_object() || writable == nullptr || !writable->is_boolean() || shared == nullptr ||
       !shared->is_boolean()) {
@@ -70,8 +71,6 @@ std::optional<PeerBuffer> bufferOf(const Message& message) {
   }
   return buffer;
 }
-
-}  // namespace
 
 const PeerBuffer* PeerDescription::find(uint64_t address, uint64_t length) const {
   auto after = buffers.upper_bound(address);
@@ -106,7 +105,7 @@ Message messageOf(const PeerDescription& description) {
   Message transports = Message::array();
   for (Transport transport : listOf(description.transports)) transports.push_back(std::string(nameOf(transport)));
   Message buffers = Message::array();
-  for (const auto& [base, buffer] : description.buffers) buffers.push_back(bufferMessage(buffer));
+  for (const auto& [base, buffer] : description.buffers) buffers.push_back(messageOf(buffer));
   return {{"protocol", kProtocolVersion},     {"name", description.name},       {"host", description.host},
           {"instance", description.instance}, {"boot_id", description.boot_id}, {"transports", std::move(transports)},
           {"buffers", std::move(buffers)}};
@@ -124,8 +123,8 @@ tl::expected<PeerDescription, Error> descriptionOf(const Message& message) {
   description.host = textAt(message, "host");
   description.instance = instanceOf(message);
   description.boot_id = textAt(message, "boot_id");
-  const Message* transports = find(message, "transports");
-  const Message* buffers = find(message, "buffers");
+  const Message* transports = fieldAt(message, "transports");
+  const Message* buffers = fieldAt(message, "buffers");
   if (transports == nullptr || !transports->is_array() || buffers == nullptr || !buffers->is_array()) {
     return tl::unexpected(badMessage("it is no description of a segment"));
   }
@@ -154,7 +153,7 @@ Message errorMessage(const Error& error) {
 }
 
 Error errorOf(const Message& answer) {
-  const Message* error = find(answer, "error");
+  const Message* error = fieldAt(answer, "error");
   if (error == nullptr) return {};
   const std::string name = textAt(*error, "reason");
   Error result = errorOf(Reason::kInternal, "the peer says: " + textAt(*error, "detail"));

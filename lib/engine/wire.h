@@ -6,6 +6,7 @@
 //   {"type": "connect", "transport": "tcp", "offer": "..."}     -> {"answer": "..."}
 //   {"type": "notify", "from": "host:port", "name": hex, "message": hex}  -> {"taken": true}
 //   {"type": "checksums", "ranges": [[address, length], ...]}   -> {"checksums": [...]}
+//   {"type": "stage_open" | "stage_copy" | "stage_close", ...}  -> see staging_messages.h
 //
 // Unknown keys are ignored and unknown types are refused, so that later versions can add both. Nothing that comes from
 // a peer is trusted: lengths are bounded before they are used, kinds checked before they are read.
@@ -15,6 +16,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,6 +70,14 @@ uint32_t lengthOfFrame(const unsigned char (&head)[kFrameHeadBytes]);
 
 // A message of an answer or request; io_error when it is none.
 tl::expected<Message, Error> parseMessage(std::string_view text);
+
+// What a message holds at a key; nothing where it is no object, or the key is absent or of another kind.
+const Message* fieldAt(const Message& message, const char* key);
+std::optional<uint64_t> unsignedAt(const Message& message, const char* key);
+
+Message messageOf(const PeerBuffer& buffer);
+// Nothing when it is none.
+std::optional<PeerBuffer> bufferOf(const Message& message);
 
 Message messageOf(const PeerDescription& description);
 // io_error when it is none, or of another protocol version, which the message names.

@@ -30,11 +30,13 @@ bool RegionTable::remove(uint64_t id, uint64_t timeout_ns) {
     break;
   }
   if (entry == nullptr) return true;
+  entry->withdrawn.store(true, std::memory_order_relaxed);
   return ended_.wait_for(lock, std::chrono::nanoseconds(timeout_ns), [&] { return entry->uses == 0; });
 }
 
-tl::expected<RegionTable::Use, Error> RegionTable::use(uint64_t address, uint64_t length, Access access) {
-  auto use = hold(address, length, access);
+tl::expected<RegionTable::Use, Error> RegionTable::use(uint64_t address, uint64_t length, Access access,
+                                                       uint32_t region) {
+  auto use = hold(address, length, access, region);
   if (!use || use->entry_->region.shared != nullptr) return use;
   // Without the lock: the region cannot go away while it is used.
   const auto* const memory = reinterpret_cast<const std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
@@ -48,7 +50,8 @@ tl::expected<RegionTable::Use, Error> RegionTable::use(uint64_t address, uint64_
   return use;
 }
 
-tl::expected<RegionTable::Use, Error> RegionTable::hold(uint64_t address, uint64_t length, Access access) {
+tl::expected<RegionTable::Use, Error> RegionTable::hold(uint64_t address, uint64_t length, Access access,
+                                                        uint32_t region) {
   const std::lock_guard lock(mutex_);
   auto after = by_base_.upper_bound(address);
   if (after == by_base_.begin()) return refused(Reason::kOutOfRange, "no registered memory holds the range");
@@ -56,6 +59,9 @@ tl::expected<RegionTable::Use, Error> RegionTable::hold(uint64_t address, uint64
   const uint64_t offset = address - std::prev(after)->first;
   if (offset >= entry->region.length || length > entry->region.length - offset) {
     return refused(Reason::kOutOfRange, "no registered memory holds the range");
+  }
+  if (region != 0 && region != static_cast<uint32_t>(entry->region.id)) {
+    return refused(Reason::kOutOfRange, "the memory that is meant is registered no more");
   }
   if (access > entry->region.access) {
     return refused(Reason::kPermissionDenied, entry->region.access == Access::kNone

@@ -4,6 +4,7 @@
 // Thread safety: all members may be called from any thread.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
@@ -17,6 +18,11 @@
 
 namespace tent {
 
+// For whoever stops because the use is withdrawn().
+inline Error beingUnregistered() {
+  return {Reason::kOutOfRange, Field::kTargetOffset, -1, {}, "the target is unregistering this memory"};
+}
+
 class RegionTable {
  public:
   // Use of a region for as long as it lives: remove() waits for it.
@@ -29,15 +35,17 @@ class RegionTable {
 
   // The use of the region that holds `length` bytes from `address` and allows `access`. Errors: out_of_range,
   // permission_denied; also where it is memory of the application that is not mapped, or not for this, at present. No
-  // address of this process is in their texts.
-  tl::expected<Use, Error> use(uint64_t address, uint64_t length, Access access);
+  // address of this process is in their texts. `region`: the low half of the id of the region that is meant, so that
+  // what was meant for one that has gone never reaches another that lies there now; 0: whichever lies there.
+  tl::expected<Use, Error> use(uint64_t address, uint64_t length, Access access, uint32_t region = 0);
 
  private:
   struct Entry {
     Region region;
     uint32_t uses = 0;
+    std::atomic<bool> withdrawn{false};
   };
-  tl::expected<Use, Error> hold(uint64_t address, uint64_t length, Access access);
+  tl::expected<Use, Error> hold(uint64_t address, uint64_t length, Access access, uint32_t region);
   void end(Entry& entry);
 
   std::mutex mutex_;
@@ -56,6 +64,8 @@ class RegionTable::Use {
   }
 
   uint64_t regionId() const { return entry_->region.id; }
+  // Whether remove() waits for its end: who uses the region for long looks between pieces of bounded time, and stops.
+  bool withdrawn() const { return entry_->withdrawn.load(std::memory_order_relaxed); }
 
  private:
   friend class RegionTable;

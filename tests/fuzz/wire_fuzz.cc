@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "engine/notification.h"
+#include "engine/staging_messages.h"
 #include "engine/wire.h"
 #include "transport/shm/grants.h"
 #include "transport/shm/wire.h"
@@ -27,6 +28,10 @@ void readMessage(std::string_view text) {
   static_cast<void>(notificationOf(*message));
   static_cast<void>(instanceOf(*message));
   static_cast<void>(answerIn(*message));
+  static_cast<void>(stageOpenOf(*message));
+  static_cast<void>(stageCopyOf(*message));
+  static_cast<void>(lentBuffersOf(*message, StageOpen{4096, 2}));
+  static_cast<void>(wantedBackIn(*message, StageCopy{1, 0, 0, 1, Direction::kRead}));
   static_cast<void>(errorOf(*message));
 }
 

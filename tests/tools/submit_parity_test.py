@@ -65,7 +65,7 @@ class Parity(Case):
                     self.assertEqual(result["plan"]["path_kind"], "direct")
                     self.assertEqual(result["execution"]["transport"], primary)
                     self.assertEqual(result["execution"]["attempts"],
-                                     [{"transport": primary, "reason": None, "aftermath": None}])
+                                     [{"transport": primary, "path_kind": "direct", "reason": None, "aftermath": None}])
             self.assert_in_order(carried)
             ran += len(carried)
         self.assertGreater(ran, 20)

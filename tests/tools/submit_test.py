@@ -77,6 +77,30 @@ class Running(Case):
         deadline = result["requested"]["deadline"]
         self.assertEqual((deadline["state"], deadline["remaining_ns"]), ("pending", 10_000_000_000))
 
+    def test_what_the_configuration_stages_is_staged_as_planned_with_the_same_bytes(self):
+        staging = {"force": True, "chunk_size": "4KiB", "buffers": 3}
+        config = self.write("config.json", json.dumps({"staging": staging}))
+        lengths = (1, 4095, 4096, 4097, 8191, 8192, 8193, 17 * 4096 + 3)
+        vectors = [
+            vector(f"{hint} {opcode} {length} {registration}", length, transport_hint=hint, opcode=opcode,
+                   target={"registration": registration, "offset": 7})
+            for hint in ("shm", "tcp") for opcode in ("read", "write") for length in lengths
+            for registration in ("application", "allocated")
+        ]
+        for result in self.run_json("--config", config, self.file(*vectors))["results"]:
+            with self.subTest(result["name"]):
+                hint, _, length, _ = result["name"].split()
+                execution, plan = result["execution"], result["plan"]
+                self.assertEqual((execution["status"], execution["verified"]), ("completed", True))
+                self.assertEqual(execution["attempts"],
+                                 [{"transport": hint, "path_kind": "staged", "reason": None, "aftermath": None}])
+                self.assertEqual(plan["path_kind"], "staged")
+                self.assertEqual([stage["type"] for stage in plan["stages"]], ["copy", "transfer", "copy"])
+                self.assertEqual({stage["slices"] for stage in plan["stages"]}, {-(-int(length) // 4096)})
+        result = self.submit("--config", config, self.file(vector()))
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(" shm staged ", result.stdout)
+
     def test_a_dry_run_moves_nothing(self):
         document = self.run_json("--dry-run", *SUBMIT_CORPUS)
         self.assertEqual({result["execution"] for result in document["results"]}, {None})

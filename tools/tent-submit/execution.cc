@@ -1,5 +1,7 @@
 #include "tent-submit/execution.h"
 
+#include "plan/plan.h"
+
 namespace tent::tool {
 
 std::string_view nameOf(ExecutionStatus status) {
@@ -57,6 +59,7 @@ void writeAttempts(JsonWriter& json, const std::vector<Attempt>& attempts) {
   for (const Attempt& attempt : attempts) {
     json.beginObject();
     json.field("transport", nameOf(attempt.transport));
+    json.field("path_kind", nameOf(attempt.staged ? PathKind::kStaged : PathKind::kDirect));
     nameOrNull(json, "reason", nameOf(attempt.reason));
     nameOrNull(json, "aftermath", attempt.reason == Reason::kNone ? "" : nameOf(attempt.aftermath));
     json.endObject();

@@ -80,6 +80,8 @@ void addServeOptions(CLI::App& app, Options& options) {
       ->needs(serve);
   app.add_flag("--until-stdin-ends", options.until_stdin_ends)->needs(serve)->group("");
   app.add_flag("--without-token", options.without_token)->needs(serve)->group("");
+  app.add_option("--staging-chunk", options.staging_chunk)->needs(serve)->group("");
+  app.add_option("--staging-buffers", options.staging_buffers)->needs(serve)->group("");
 }
 
 }  // namespace

@@ -42,6 +42,8 @@ struct Options {
   // Of a target that another tent-submit has started:
   bool until_stdin_ends = false;
   bool without_token = false;
+  std::optional<uint64_t> staging_chunk;  // bytes
+  std::optional<uint32_t> staging_buffers;
 };
 
 void addOptions(CLI::App& app, Options& options);

@@ -69,7 +69,7 @@ OwnTarget& OwnTarget::operator=(OwnTarget&& other) noexcept {
   return *this;
 }
 
-tl::expected<OwnTarget, std::string> OwnTarget::start(uint64_t buffer_bytes, const AuthSettings& auth) {
+tl::expected<OwnTarget, std::string> OwnTarget::start(uint64_t buffer_bytes, const EngineConfig& config) {
   std::array<int, 2> to_child{};
   std::array<int, 2> from_child{};
   if (pipe2(to_child.data(), O_CLOEXEC) != 0) return tl::unexpected(systemError("pipe"));
@@ -83,8 +83,10 @@ tl::expected<OwnTarget, std::string> OwnTarget::start(uint64_t buffer_bytes, con
   std::vector<std::string> words{
       "tent-submit", "--serve", "--bind",  "127.0.0.1:0",       "--size", std::to_string(buffer_bytes),
       "--format",    "json",    "--quiet", "--until-stdin-ends"};
-  if (auth.mode == AuthSettings::Mode::kNone) words.emplace_back("--without-token");
-  if (auth.token_file) words.push_back("--token-file=" + *auth.token_file);
+  words.push_back("--staging-chunk=" + std::to_string(config.plan.staging_chunk_bytes));
+  words.push_back("--staging-buffers=" + std::to_string(config.staging.buffers));
+  if (config.auth.mode == AuthSettings::Mode::kNone) words.emplace_back("--without-token");
+  if (config.auth.token_file) words.push_back("--token-file=" + *config.auth.token_file);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -18,8 +18,8 @@ namespace tent::tool {
 class OwnTarget {
  public:
   // Waits until it serves, for a few seconds at most, or until this process is interrupted. The error is a sentence.
-  // It takes whom `auth` takes.
-  static tl::expected<OwnTarget, std::string> start(uint64_t buffer_bytes, const AuthSettings& auth);
+  // It takes whom the configuration takes, and lends the staging buffers that it says.
+  static tl::expected<OwnTarget, std::string> start(uint64_t buffer_bytes, const EngineConfig& config);
   OwnTarget(const OwnTarget&) = delete;
   OwnTarget& operator=(const OwnTarget&) = delete;
   OwnTarget(OwnTarget&& other) noexcept;

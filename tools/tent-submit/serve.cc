@@ -115,6 +115,8 @@ EngineConfig configOf(const Options& options, EngineConfig config) {
     config.rpc_server_hostname = where->host;
     config.rpc_server_port = where->port;
   }
+  if (options.staging_chunk) config.plan.staging_chunk_bytes = *options.staging_chunk;
+  if (options.staging_buffers) config.staging.buffers = *options.staging_buffers;
   if (!options.segment.empty()) config.local_segment_name = options.segment;
   return config;
 }

@@ -33,7 +33,7 @@ int stop(Job& job, int exit_code, std::string why) {
 std::string findPeers(Job& job, std::optional<OwnTarget>& own_target) {
   for (const PeerAddress& given : job.options.peers) job.peers.push_back({given, false, {}});
   if (!job.peers.empty()) return "";
-  auto started = OwnTarget::start(neededBytes(job, largestOwnBuffer()), job.config.auth);
+  auto started = OwnTarget::start(neededBytes(job, largestOwnBuffer()), job.config);
   if (!started) return started.error();
   own_target.emplace(*std::move(started));
   job.peers.push_back({{"", own_target->address()}, true, {}});

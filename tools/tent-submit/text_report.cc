@@ -89,6 +89,7 @@ class Table {
     if (entry.execution) {
       const Execution& execution = *entry.execution;
       cells[5] = execution.transport == Transport::kUnspec ? "-" : nameOf(execution.transport);
+      if (cells[5] != "-" && execution.attempts.back().staged) cells[5] += " staged";
       cells[6] = formatSize(execution.bytes);
       cells[7] = timeText(execution.duration_ns);
       cells[8] = rateText(execution.bytesPerSecond());
@@ -107,7 +108,7 @@ class Table {
   static constexpr size_t kColumns = 11;
 
   void line(const std::array<std::string, kColumns>& cells, std::string_view status) {
-    fmt::format_to(std::back_inserter(out_), "{:>5}  {:<{}}  {:<19}  {:<8}  {:<6}  {:<6}", cells[0], cells[1],
+    fmt::format_to(std::back_inserter(out_), "{:>5}  {:<{}}  {:<19}  {:<8}  {:<6}  {:<11}", cells[0], cells[1],
                    name_width_, cells[2], cells[3], cells[4], cells[5]);
     fmt::format_to(std::back_inserter(out_), "  {:>10}  {:>8}  {:>10}  {:<5}  {:<8}  {}\n", cells[6], cells[7],
                    cells[8], cells[9], cells[10], status);

@@ -198,7 +198,8 @@ FakeLink::Result FakeLink::move(const Transfer& transfer, uint64_t bytes) {
 FakeLink::Result FakeLink::exchange(const Transfer& transfer, uint64_t bytes) {
   const int fd = socket_.get();
   const auto failed = [](Io how, Aftermath aftermath) { return Result{lost(how), aftermath, true}; };
-  const fake::Request request{transfer.direction, transfer.remote_address, bytes};
+  const uint32_t region = transfer.region == nullptr ? 0 : static_cast<uint32_t>(transfer.region->id);
+  const fake::Request request{transfer.direction, region, transfer.remote_address, bytes};
   fake::Verdict verdict;
   Io io = fake::sendAll(fd, &request, sizeof(request));
   if (io == Io::kDone) io = fake::receiveAll(fd, &verdict, sizeof(verdict));

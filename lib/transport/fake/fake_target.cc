@@ -112,7 +112,7 @@ bool Target::serveOne(int socket) {
   if (receiveAll(socket, &request, sizeof(request)) != Io::kDone) return false;
   const bool reads = request.direction == Direction::kRead;
   Verdict verdict;
-  auto use = regions_.use(request.address, request.length, reads ? Access::kRead : Access::kReadWrite);
+  auto use = regions_.use(request.address, request.length, reads ? Access::kRead : Access::kReadWrite, request.region);
   if (!use) verdict.reason = use.error().reason;
   if (sendAll(socket, &verdict, sizeof(verdict)) != Io::kDone) return false;
   if (!use) return true;

@@ -44,6 +44,7 @@ struct Hello {
 };
 struct Request {
   Direction direction = Direction::kRead;
+  uint32_t region = 0;  // as RegionTable::use takes it
   uint64_t address = 0;
   uint64_t length = 0;
 };

@@ -97,6 +97,10 @@ ClientStream::Flight* ClientStream::flightOfLocked(uint64_t id) {
   return flight.used && idOf(slot, flight.generation) == id ? &flight : nullptr;
 }
 
+uint32_t ClientStream::regionOf(const Transfer& transfer) {
+  return transfer.region == nullptr ? RequestEntry::kAnyRegion : static_cast<uint32_t>(transfer.region->id);
+}
+
 void ClientStream::fillFramesLocked() {
   while (!nothingQueuedLocked() && writer_.frames() < kFramesAhead) {
     std::unique_ptr<OutFrame> frame = writer_.take();
@@ -109,7 +113,7 @@ void ClientStream::fillFramesLocked() {
       bytes += transfer.length;
       const bool write = transfer.direction == Direction::kWrite;
       entries_.push_back({startFlightLocked(transfer), transfer.remote_address, transfer.length,
-                          write ? RequestEntry::kWrite : RequestEntry::kRead, 0});
+                          write ? RequestEntry::kWrite : RequestEntry::kRead, regionOf(transfer)});
       if (!write) continue;
       frame->payload.push_back({transfer.local, transfer.length});
       frame->payload_bytes += transfer.length;

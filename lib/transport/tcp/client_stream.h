@@ -76,6 +76,7 @@ class ClientStream : private FrameReader::Handler {
 
   void send();
   bool nothingQueuedLocked() const { return queued_at_ == queued_.size(); }
+  static uint32_t regionOf(const Transfer& transfer);
   void fillFramesLocked();
   uint64_t startFlightLocked(const Transfer& transfer);
   bool isAnswerLocked(const ResponseEntry& response);

@@ -50,7 +50,7 @@ bool ServerConnection::takeEntries(std::span<const std::byte> entries, uint64_t 
 
 void ServerConnection::takeWrite(const RequestEntry& request, std::vector<InPiece>& pieces) {
   Incoming& incoming = incoming_.emplace_back(Incoming{request.id, request.length, Reason::kNone, std::nullopt});
-  auto use = regions_.use(request.address, request.length, Access::kReadWrite);
+  auto use = regions_.use(request.address, request.length, Access::kReadWrite, request.region);
   if (!use) {
     incoming.reason = use.error().reason;
     pieces.push_back({nullptr, request.length});
@@ -62,7 +62,7 @@ void ServerConnection::takeWrite(const RequestEntry& request, std::vector<InPiec
 }
 
 void ServerConnection::takeRead(const RequestEntry& request) {
-  auto use = regions_.use(request.address, request.length, Access::kRead);
+  auto use = regions_.use(request.address, request.length, Access::kRead, request.region);
   if (!use) return addAnswer({request.id, 0, statusOf(use.error().reason), 0});
   addAnswer({request.id, request.length, statusOf(Reason::kNone), 0});
   auto* const memory = reinterpret_cast<std::byte*>(request.address);  // NOLINT(performance-no-int-to-ptr)

@@ -53,13 +53,14 @@ struct Head {
 static_assert(sizeof(Head) == 16);
 
 struct RequestEntry {
+  static constexpr uint32_t kAnyRegion = 0;
   static constexpr uint32_t kRead = 0;
   static constexpr uint32_t kWrite = 1;
   uint64_t id = 0;
   uint64_t address = 0;
   uint64_t length = 0;
   uint32_t operation = kRead;
-  uint32_t reserved = 0;
+  uint32_t region = kAnyRegion;  // as RegionTable::use takes it
 };
 static_assert(sizeof(RequestEntry) == 32);
 

@@ -262,7 +262,6 @@ TEST_CASE("what this build cannot do keeps an engine from being made") {
     return engine.error();
   };
   CHECK(refused(R"({"metadata_type": "etcd"})").reason == Reason::kBadConfiguration);
-  CHECK(refused(R"({"staging": {"force": true}})").reason == Reason::kBadConfiguration);
   CHECK(refused(R"({"rpc_server_hostname": "0.0.0.0"})").reason == Reason::kBadConfiguration);
   CHECK(refused(R"({"rpc_server_hostname": "no such host"})").reason == Reason::kIoError);
   CHECK(Engine::create(configOf(R"({"rpc_server_hostname": "0.0.0.0", "auth": {"mode": "none"}})")));

@@ -173,6 +173,17 @@ TEST_CASE("a waiting task is taken back, one that was handed over is the link's"
   CHECK(f.took({&tasks[0], &tasks[1]}));
 }
 
+TEST_CASE("a task that has been reported is not reported again by a cancel that comes after the end of its link") {
+  LaneFixture f;
+  Task task;
+  f.attach();
+  f.push(task, Priority::kMedium);
+  f.complete(task, Reason::kPeerLost);
+  f.lane->closed(kLost);
+  CHECK_FALSE(f.lane->cancel(task));
+  CHECK(f.ended.size() == 1);
+}
+
 TEST_CASE("a lane that was shut down fails what waits and what comes") {
   LaneFixture f;
   std::array<Task, 4> tasks;

@@ -25,9 +25,9 @@ std::unique_ptr<Engine> makeEngine(const std::string& config_json, EngineOptions
 }
 
 TwoEngines::TwoEngines(uint64_t bytes, Registration registration, const std::string& initiator_config,
-                       EngineOptions initiator_options, EngineOptions target_options)
+                       EngineOptions initiator_options, EngineOptions target_options, const std::string& target_config)
     : local(bytes),
-      target(makeEngine("{}", std::move(target_options))),
+      target(makeEngine(target_config, std::move(target_options))),
       initiator(makeEngine(initiator_config, std::move(initiator_options))) {
   if (registration == Registration::kAllocated) {
     remote = static_cast<std::byte*>(target->allocateMemory(bytes).value());

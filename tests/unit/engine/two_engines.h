@@ -20,7 +20,7 @@ struct TwoEngines {
   // Each with `bytes` of memory: the target's allocated by its engine or registered by its application.
   explicit TwoEngines(uint64_t bytes = 1u << 20, Registration registration = Registration::kAllocated,
                       const std::string& initiator_config = "{}", EngineOptions initiator_options = {},
-                      EngineOptions target_options = {});
+                      EngineOptions target_options = {}, const std::string& target_config = "{}");
 
   Request request(Opcode opcode, uint64_t offset, uint64_t length, Transport hint = Transport::kUnspec) const;
   // Submits to a new batch, which must be accepted, and waits for it.

@@ -63,6 +63,7 @@ TEST_CASE("what is set arrives in the configuration") {
   CHECK(config.policies.admission_configured);
   CHECK(config.plan.force_staging);
   CHECK(config.plan.staging_chunk_bytes == 1048576);
+  CHECK(config.staging.buffers == 4);
   CHECK(config.auth.mode == AuthSettings::Mode::kToken);
   CHECK(config.auth.token_file == "/t");
   CHECK(config.auth.encrypt_data);

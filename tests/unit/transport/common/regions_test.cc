@@ -52,6 +52,26 @@ TEST_CASE("a region is used as far as its access allows") {
   CHECK(use.error().detail == "the target keeps this memory to itself");
 }
 
+TEST_CASE("what was meant for a region that has gone does not reach another at its place") {
+  TwoRegions regions;
+  const uint64_t id = (uint64_t{7} << 32) + 2;
+  CHECK(regions.table.use(regions.base + 100, 1, Access::kRead, 2));
+  CHECK(regions.table.remove(2, kWatchdogNs));
+  regions.table.add({id + 1, regions.memory.data() + 100, 100, Access::kReadWrite, nullptr});
+  CHECK(regions.table.use(regions.base + 100, 1, Access::kRead, 2).error().reason == Reason::kOutOfRange);
+  CHECK(regions.table.use(regions.base + 100, 1, Access::kRead, static_cast<uint32_t>(id + 1)));
+  CHECK(regions.table.use(regions.base + 100, 1, Access::kRead));
+}
+
+TEST_CASE("a use learns that its region is being removed") {
+  TwoRegions regions;
+  const auto use = regions.table.use(regions.base, 1, Access::kRead);
+  REQUIRE(use);
+  CHECK_FALSE(use->withdrawn());
+  CHECK_FALSE(regions.table.remove(1, 0));
+  CHECK(use->withdrawn());
+}
+
 TEST_CASE("a region is used until it is removed") {
   TwoRegions regions;
   CHECK(regions.reasonOf(100, 1, Access::kRead) == "");
