@@ -1,6 +1,7 @@
 // Segments: peers that are opened, asked about themselves, and judged for what plans may count on.
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"

@@ -90,8 +90,8 @@ StagedPeer& StagedTransfers::peerOf(const Task& task) {
   auto peer = std::make_unique<StagedPeer>();
   peer->key = task.peer.get();
   peer->channel = std::make_shared<StagingChannel>(
-      loop_, std::make_unique<ControlClient>(control_loop_, task.peer->name(), task.peer->endpoints(), security_), setup_.control_timeout_ns,
-      setup_.wait_ns);
+      loop_, std::make_unique<ControlClient>(control_loop_, task.peer->name(), task.peer->endpoints(), security_),
+      setup_.control_timeout_ns, setup_.wait_ns);
   return *peers_.emplace_back(std::move(peer));
 }
 

@@ -221,7 +221,7 @@ TEST_CASE("metrics of several engines are added") {
   EngineMetrics one;
   one.requests_accepted = 3;
   one.downgrades = {{Field::kFlags, DowngradeReason::kFlagsIgnored, 2}};
-  one.transports = {{Transport::kTcp, 3, 1, {100, 200, 0, 0}}};
+  one.transports = {{Transport::kTcp, 3, 1, 0, {100, 200, 0, 0}}};
   addMetrics(sum, one);
   addMetrics(sum, one);
   const std::string text = prometheusText(sum);

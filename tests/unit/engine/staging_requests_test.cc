@@ -8,12 +8,20 @@
 #include "engine/address.h"
 #include "engine/control_client.h"
 #include "engine/staging_messages.h"
+#include "transport/sockets.h"
 #include "unit/engine/two_engines.h"
 
 namespace tent {
 namespace {
 
 constexpr uint64_t kTimeoutNs = 10'000'000'000;
+
+// Of an engine without a token.
+std::unique_ptr<ControlClient> clientOf(Loop& loop, const Engine& engine) {
+  const HostPort where = *parseAddress(engine.address());
+  return std::make_unique<ControlClient>(loop, engine.address(), findEndpoints(where.host, where.port).value(),
+                                         std::make_shared<const ControlSecurity>());
+}
 
 // A target with memory of three kinds, and control connections to it by hand.
 struct StagingTarget {
@@ -28,10 +36,7 @@ struct StagingTarget {
     fill(readable, kBytes, 2);
     fill(own, kBytes, 3);
   }
-  std::unique_ptr<ControlClient> connect() {
-    return std::make_unique<ControlClient>(loop, *parseAddress(engine->address()),
-                                           std::make_shared<const ControlSecurity>());
-  }
+  std::unique_ptr<ControlClient> connect() { return clientOf(loop, *engine); }
   static Reason reasonOf(ControlClient& client, const Message& request) {
     const auto answer = client.ask(request, kTimeoutNs);
     return answer ? Reason::kNone : answer.error().reason;
@@ -145,20 +150,20 @@ TEST_CASE("an engine ends while checksums and staging copies are asked of it") {
   constexpr uint64_t kBytes = 256u << 20;
   const auto base = reinterpret_cast<uintptr_t>(engine->allocateMemory(kBytes).value());
   Loop loop("test");
-  ControlClient client(loop, *parseAddress(engine->address()), std::make_shared<const ControlSecurity>());
-  const Message described = client.ask({{"type", "describe"}}, kTimeoutNs).value();
+  const auto client = clientOf(loop, *engine);
+  const Message described = client->ask({{"type", "describe"}}, kTimeoutNs).value();
   Message ranges = Message::array();
   for (int i = 0; i < 1000; ++i) ranges.push_back({base, kBytes});
   std::promise<void> ended;
-  client.exchange({{"type", "checksums"}, {"ranges", ranges}}, kTimeoutNs,
-                  [&](const tl::expected<Message, Error>& answer) {
-                    CHECK_FALSE(answer);
-                    ended.set_value();
-                  });
-  ControlClient other(loop, *parseAddress(engine->address()), std::make_shared<const ControlSecurity>());
-  REQUIRE(other.ask({{"type", "describe"}}, kTimeoutNs));  // its turn came: the checksums are being computed
+  client->exchange({{"type", "checksums"}, {"ranges", ranges}}, kTimeoutNs,
+                   [&](const tl::expected<Message, Error>& answer) {
+                     CHECK_FALSE(answer);
+                     ended.set_value();
+                   });
+  const auto other = clientOf(loop, *engine);
+  REQUIRE(other->ask({{"type", "describe"}}, kTimeoutNs));  // its turn came: the checksums are being computed
   engine.reset();
-  client.close();
+  client->close();
   ended.get_future().wait();
 }
 
