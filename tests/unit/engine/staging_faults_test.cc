@@ -6,11 +6,9 @@
 
 #include <doctest/doctest.h>
 
-#include "engine/engine.h"
 #include "support/temporary_folder.h"
-#include "transport/fake/fake_backend.h"
+#include "unit/engine/scripted.h"
 #include "unit/engine/target_process.h"
-#include "unit/engine/two_engines.h"
 
 namespace tent {
 namespace {
@@ -23,30 +21,9 @@ constexpr const char* kStaged =
 // Both ends have the transports "rdma" and "tcp", played by fakes; the initiator's follow scripts.
 struct StagedScripts {
   explicit StagedScripts(EngineOptions target_options = {}, const std::string& target_config = "{}")
-      : engines(1u << 16, Registration::kApplication, kStaged, with({rdma, tcp}, {}),
-                with({nullptr, nullptr}, std::move(target_options)), target_config) {
+      : engines(1u << 16, Registration::kApplication, kStaged, withFakes({rdma, tcp}),
+                withFakes({nullptr, nullptr}, std::move(target_options)), target_config) {
     fill(engines.local.data(), engines.local.size(), 3);
-  }
-
-  static EngineOptions with(std::vector<std::shared_ptr<FakeScript>> scripts, EngineOptions options) {
-    options.make_backends = [scripts](Loop& /*loop*/) {
-      std::vector<std::unique_ptr<Backend>> backends;
-      for (size_t i = 0; i < scripts.size(); ++i) {
-        FakeOptions fake;
-        fake.name = i == 0 ? "rdma" : "tcp";
-        fake.script = scripts[i];
-        backends.push_back(makeFakeBackend(fake).value());
-      }
-      return backends;
-    };
-    Environment environment = referenceEnvironment();
-    Nic nic;
-    nic.name = "mlx5_0";
-    nic.gids.push_back({3, *parseGid("::ffff:10.0.0.1"), GidType::kRoceV2, "eth0"});
-    environment.local.nics.push_back(nic);
-    environment.peer = environment.local;
-    options.environment = environment;
-    return options;
   }
 
   // Submits one transfer of ten chunks, and does not wait.
@@ -187,7 +164,7 @@ TEST_CASE("buffers that are not given back are taken, and what is still written 
     const BatchId batch = scripts.submit();
     REQUIRE(scripts.rdma->waitHeld(1, kWatchdogNs));
     // There is one buffer: another engine that was given it shows that the first one has lost it.
-    const auto other = makeEngine(kStaged, StagedScripts::with({nullptr, nullptr}, {}));
+    const auto other = makeEngine(kStaged, withFakes({nullptr, nullptr}));
     std::vector<std::byte> others(kChunk);
     fill(others.data(), kChunk, 9);
     Request request = scripts.engines.request(Opcode::kWrite, 15 * kChunk, kChunk);
