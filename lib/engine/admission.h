@@ -45,6 +45,7 @@ class TenantAdmission {
   static std::shared_ptr<TenantAdmission> of(const PolicyName& tenant);
 
   TenantAdmission();
+  ~TenantAdmission() = default;
   TenantAdmission(const TenantAdmission&) = delete;
   TenantAdmission& operator=(const TenantAdmission&) = delete;
 

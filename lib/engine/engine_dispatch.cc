@@ -10,6 +10,7 @@ namespace tent {
 namespace {
 
 // Hands tasks to their lanes, together where several in a row have the same one.
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): tasks_ is filled up to count_
 class LaneGroup {
  public:
   void add(Task& task) {
@@ -25,7 +26,7 @@ class LaneGroup {
  private:
   Lane* lane_ = nullptr;
   size_t count_ = 0;
-  std::array<Task*, 256> tasks_;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled up to count_
+  std::array<Task*, 256> tasks_;
 };
 
 }  // namespace

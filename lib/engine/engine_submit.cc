@@ -170,13 +170,13 @@ Error Engine::Impl::route(Submission& submission, Task& task) {
 }
 
 Error Engine::Impl::planRoute(const Submission& submission, Route& route) {
-  const auto planFor = [&](const Environment& environment) {
+  const auto plan_for = [&](const Environment& environment) {
     return makePlan(submission.requested, submission.effective, submission.shape, submission.rules->policies,
                     config_.plan, environment);
   };
   const Environment& environment = submission.view->environmentFor(submission.buffer->memory.shared);
-  PlanOutcome outcome = planFor(environment);
-  if (leftOnlyPaused(outcome.error, outcome.plan.rejected, environment)) outcome = planFor(withoutPauses(environment));
+  PlanOutcome outcome = plan_for(environment);
+  if (leftOnlyPaused(outcome.error, outcome.plan.rejected, environment)) outcome = plan_for(withoutPauses(environment));
   if (outcome.error) return std::move(outcome.error);
   route.transports = {outcome.plan.primary};
   for (Transport transport : outcome.plan.fallbacks) route.transports.add(transport);

@@ -15,6 +15,7 @@ namespace tent {
 struct Rules {
   Rules(PolicySet its_policies, const PolicyName& tenant_name, uint64_t its_generation)
       : policies(std::move(its_policies)), tenant(tenant_name, policies), generation(its_generation) {}
+  ~Rules() = default;
   Rules(const Rules&) = delete;
   Rules& operator=(const Rules&) = delete;
 
