@@ -126,7 +126,7 @@ struct EngineMetrics {
   uint64_t tasks_canceled = 0;
   uint64_t deadlines_expired_on_submit = 0;
   uint64_t deadlines_met = 0;              // of those that had not passed on submit
-  uint64_t deadlines_missed = 0;           // completed later, or failed
+  uint64_t deadlines_missed = 0;           // completed or canceled later, or failed
   uint64_t requests_queued = 0;            // accepted, and had to wait for room under their contract
   uint64_t requests_waiting = 0;           // now, of all engines of the tenant in this process
   std::vector<DowngradeCount> downgrades;  // those that occurred

@@ -115,7 +115,8 @@ void Engine::Impl::endTask(Task& task, TaskState state) {
                                                                  : failed_;
   count.fetch_add(1, std::memory_order_relaxed);
   const uint64_t now_ns = monotonicNowNs();
-  if (task.deadline_ns != 0 && state != TaskState::kCanceled) {
+  // What was canceled in time has neither met nor missed it.
+  if (task.deadline_ns != 0 && (state != TaskState::kCanceled || now_ns > task.deadline_ns)) {
     const bool met = state == TaskState::kCompleted && now_ns <= task.deadline_ns;
     (met ? deadlines_met_ : deadlines_missed_).fetch_add(1, std::memory_order_relaxed);
   }

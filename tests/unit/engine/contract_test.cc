@@ -134,6 +134,26 @@ TEST_CASE("what waits is cancelled at once, and the others go on") {
   CHECK(scripted.rdma->seen().size() == 2);
 }
 
+TEST_CASE("a deadline is missed by what is canceled after it, and neither missed nor met by what is canceled before") {
+  Scripted scripted(contractOf("canceled-late", R"("max_inflight_requests": 1)"));
+  scripted.rdma->next(FakeScript::hold());
+  Engine& engine = *scripted.engines.initiator;
+  const auto request = scripted.engines.request(Opcode::kWrite, 0, 64);
+  const Batched held(engine, {request});
+  REQUIRE(scripted.rdma->waitHeld(1, kWatchdogNs));
+  const uint64_t soon_ns = monotonicNowNs() + 20'000'000;
+  const Batched waiting(engine, {with(request, RequestedPriority::kUnspec, soon_ns),
+                                 with(request, RequestedPriority::kUnspec, soon_ns + kMinuteNs)});
+  CHECK_FALSE(engine.cancel(waiting.id, 1));
+  while (monotonicNowNs() <= soon_ns) static_cast<void>(engine.wait(waiting.id, 1'000'000));
+  CHECK_FALSE(engine.cancel(waiting.id, 0));
+  scripted.rdma->release();
+  REQUIRE(held.wait());
+  REQUIRE(waiting.wait());
+  CHECK(engine.metrics().deadlines_missed == 1);
+  CHECK(engine.metrics().deadlines_met == 0);
+}
+
 TEST_CASE("a deadline that passes in the queue: admission says what becomes of it, and it counts as missed") {
   for (const bool reject : {false, true}) {
     CAPTURE(reject);
