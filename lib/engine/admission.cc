@@ -172,6 +172,20 @@ std::vector<Task*> TenantAdmission::takeAll(const AdmissionHost& host) {
   return taken;
 }
 
+std::vector<Task*> TenantAdmission::takeAlike(const Task& task) {
+  std::vector<Task*> taken;
+  const std::lock_guard lock(mutex_);
+  for (const Intent& intent : intents_) {
+    for (Task* other : intent.queue.waiting()) {
+      const bool alike = other->turn.host == task.turn.host && other->peer == task.peer && other->route == task.route;
+      if (alike) taken.push_back(other);
+    }
+  }
+  for (Task* other : taken) takeBack(*other);
+  admitAll(monotonicNowNs());
+  return taken;
+}
+
 size_t TenantAdmission::waiting() const {
   const std::lock_guard lock(mutex_);
   size_t count = 0;

@@ -76,6 +76,9 @@ class TenantAdmission {
   bool takeOut(Task& task);
   // Takes back all of the host's that has not been handed over, and waits until the host is not being called.
   std::vector<Task*> takeAll(const AdmissionHost& host);
+  // Takes back what waits for the same peer, to be carried in the same ways, as `task` of the same host does or did.
+  // Follow it with handOver().
+  std::vector<Task*> takeAlike(const Task& task);
 
   // How many wait, of all intents.
   size_t waiting() const;

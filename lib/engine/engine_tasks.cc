@@ -32,6 +32,13 @@ bool isFailureOfTransport(Reason reason) {
   }
 }
 
+// The peer could not be connected to, so nothing was sent.
+bool isOutOfReach(const Completion& completion) {
+  const bool not_reached = completion.reason == Reason::kPeerUnreachable || completion.reason == Reason::kTimeout ||
+                           completion.reason == Reason::kAuthFailed;
+  return not_reached && completion.aftermath == Aftermath::kUntouched;
+}
+
 TaskState stateOf(Reason reason) {
   switch (reason) {
     case Reason::kNone: return TaskState::kCompleted;
@@ -71,8 +78,15 @@ void Engine::Impl::attemptEnded(Task& task, const Completion& completion) noexce
                        !task.cancel_wanted.load(std::memory_order_relaxed);
   const Transport next = another ? nextTransport(task) : Transport::kUnspec;
   if (next != Transport::kUnspec) return handOver(task, next);
+  // What waits for its turn would find the same, one after the other, each after as long.
+  std::vector<Task*> alike;
+  if (task.turn.limited && isOutOfReach(completion)) alike = admission_->takeAlike(task);
   task.error = errorOf(completion.reason, completion.detail);
   endTask(task, stateOf(completion.reason));
+  for (Task* other : alike) {
+    other->error = errorOf(completion.reason, completion.detail);
+    endTask(*other, stateOf(completion.reason));
+  }
 }
 
 void Engine::Impl::countAttempt(Task& task, const Completion& completion) {

@@ -207,6 +207,37 @@ TEST_CASE("engines of one tenant in a process share its limits; those of others 
   CHECK(waits.report().status.state == TaskState::kCompleted);
 }
 
+TEST_CASE("what waits for a peer that cannot be reached fails with the first of it, and keeps nobody else waiting") {
+  Scripted scripted(R"({"tenant": "unreachable", "qos": {"defaults": {"max_inflight_requests": 1}},
+      "policy": [{"name": "dead", "segment_type": "memory", "transports": ["rdma"]},
+                 {"name": "well", "segment_type": "memory", "transports": ["tcp"]}]})");
+  scripted.rdma->refuseConnections(true);
+  const auto named = [&](const char* policy) {
+    Request request = scripted.engines.request(Opcode::kWrite, 0, 64);
+    request.fields.policy_name = policy;
+    return request;
+  };
+  std::vector<Request> requests(1000, named("dead"));
+  requests.push_back(named("well"));
+  Engine& engine = *scripted.engines.initiator;
+  const Batched batch(engine, requests);
+  REQUIRE_FALSE(batch.failure.error);
+  REQUIRE(batch.wait());
+  for (size_t i = 0; i < 1000; ++i) {
+    CHECK(batch.report(i).status.state == TaskState::kFailed);
+    CHECK(batch.report(i).error.reason == Reason::kPeerUnreachable);
+  }
+  // One was tried for all of them.
+  CHECK(batch.report(0).attempt_count == 1);
+  CHECK(batch.report(999).attempt_count == 0);
+  CHECK(batch.report(1000).carriedBy() == Transport::kTcp);
+  CHECK(engine.metrics().requests_waiting == 0);
+  scripted.rdma->refuseConnections(false);
+  const Batched again(engine, {named("dead")});
+  REQUIRE(again.wait());
+  CHECK(again.report().carriedBy() == Transport::kRdma);
+}
+
 TEST_CASE("an engine that is destroyed ends what waits for its turn") {
   Scripted scripted(contractOf("destroyed", R"("max_inflight_requests": 1)"));
   scripted.rdma->usually(FakeScript::hold());
