@@ -173,12 +173,7 @@ int tent_reload_policy(tent_engine_t engine, const char* source, tent_result_t* 
     for (const std::string& key : on.reloadPolicy(*std::move(config))) left += (left.empty() ? "" : ", ") + key;
     return {};
   });
-  if (result == nullptr) return code;
-  const int32_t written = call([&]() -> Error {
-    writeResult(code == TENT_OK ? SubmitFailure{} : lastFailure(), result, left);
-    return {};
-  });
-  return code == TENT_OK ? written : code;
+  return answer(code, result, left);
 }
 
 int tent_last_error(tent_result_t* result) {

@@ -55,12 +55,7 @@ int32_t callSubmitV1(tent_engine_t engine, tent_batch_id_t batch, const EntryArr
                      const tent_submit_options_t* options, bool notify, tent_result_t* result) {
   if (const Error wrong = checkResult(result)) return call([&] { return wrong; });
   const int32_t code = callOn(engine, [&](Engine& on) { return submitV1(on, batch, array, options, notify); });
-  if (result == nullptr) return code;
-  const int32_t written = call([&]() -> Error {
-    writeResult(code == TENT_OK ? SubmitFailure{} : lastFailure(), result);
-    return {};
-  });
-  return code == TENT_OK ? written : code;
+  return answer(code, result);
 }
 
 int submitLegacy(tent_engine_t engine, tent_batch_id_t batch, const tent_request_t* entries, size_t count,

@@ -51,6 +51,15 @@ void writeResult(const SubmitFailure& failure, tent_result_t* result, const std:
   writeSized(whole, result);
 }
 
+int32_t answer(int32_t code, tent_result_t* result, const std::string& note) noexcept {
+  if (result == nullptr) return code;
+  const int32_t written = call([&]() -> Error {
+    writeResult(code == TENT_OK ? SubmitFailure{} : lastFailure(), result, note);
+    return {};
+  });
+  return code == TENT_OK ? written : code;
+}
+
 int32_t keep(SubmitFailure failure) {
   const int32_t code = codeOf(categoryOf(failure.error.reason));
   lastFailureOfThread() = std::move(failure);

@@ -22,6 +22,8 @@ int32_t numberOf(Reason reason);
 void writeResult(const SubmitFailure& failure, tent_result_t* result, const std::string& note = {});
 // What is wrong with the caller's struct; nullptr is no fault.
 Error checkResult(const tent_result_t* result);
+// The end of a call that came to `code`: tells of it in the caller's struct too, where there is one. Returns the code.
+int32_t answer(int32_t code, tent_result_t* result, const std::string& note = {}) noexcept;
 
 // Keeps the failure as this thread's last error. Returns its category.
 int32_t keep(SubmitFailure failure);

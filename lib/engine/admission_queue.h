@@ -50,6 +50,9 @@ struct Turn {
   AdmissionHost* host = nullptr;
   uint64_t arrival = 0;  // a number
   uint64_t since_ns = 0;
+
+  // Whether the submit left it to wait.
+  bool waits() const { return limited && !at_once; }
 };
 
 class AdmissionQueue {

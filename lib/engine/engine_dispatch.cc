@@ -37,10 +37,7 @@ void Engine::Impl::dispatch(std::span<Task> tasks) {
   for (const Priority priority : {Priority::kHigh, Priority::kMedium, Priority::kLow}) {
     for (Task& task : tasks) {
       // What waits for its turn is not this thread's any more: nothing else of it may be looked at.
-      if (task.turn.limited && !task.turn.at_once) {
-        if (priority == Priority::kHigh) queued_.fetch_add(1, std::memory_order_relaxed);
-        continue;
-      }
+      if (task.turn.waits()) continue;
       if (task.priority != priority || task.state.load(std::memory_order_relaxed) != TaskState::kPending) continue;
       if (task.error) {
         endTask(task, TaskState::kFailed);

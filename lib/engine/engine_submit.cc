@@ -316,6 +316,8 @@ tl::expected<void, SubmitFailure> Engine::Impl::submit(BatchId batch_id, std::sp
         admission_->handOver();
         return tl::unexpected(refuse(tasks, queueFull(*refusal)));
       }
+      const auto waiting = std::ranges::count_if(tasks, [](const Task& task) { return task.turn.waits(); });
+      queued_.fetch_add(static_cast<uint64_t>(waiting), std::memory_order_relaxed);
     }
     for (Task& task : tasks) {
       task.batch = batch;

@@ -8,6 +8,7 @@ bool TransportHealth::failed(uint32_t incident, uint64_t now_ns) {
   const std::lock_guard lock(mutex_);
   if (incident != incident_.load(std::memory_order_relaxed)) return false;
   incident_.store(incident + 1, std::memory_order_relaxed);
+  if (isPaused(now_ns)) return false;
   const uint32_t failures = failures_.load(std::memory_order_relaxed) + 1;
   failures_.store(failures, std::memory_order_relaxed);
   if (failures < kFailuresToPause) return false;

@@ -1,7 +1,8 @@
 // Whether a transport to one peer is worth trying: after failures in a row it is paused, each time for longer, and then
 // comes back to be tried again.
 //
-// What fails together counts once: attempts that had begun before a failure was seen say nothing new about it.
+// What fails together counts once: attempts that had begun before a failure was seen say nothing new about it, nor does
+// what is tried during a pause and fails.
 //
 // Thread safety: all members may be called from any thread. Time is an argument (CLOCK_MONOTONIC).
 #pragma once

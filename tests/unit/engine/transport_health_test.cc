@@ -54,6 +54,17 @@ TEST_CASE("each pause is twice as long, up to a bound, until it works again") {
   CHECK(health.pausedUntilNs() - now_ns == kFirst);
 }
 
+TEST_CASE("what fails during a pause does not lengthen it; what works ends it") {
+  TransportHealth health;
+  CHECK(failTimes(health, TransportHealth::kFailuresToPause, 10));
+  for (int i = 0; i < 100; ++i) CHECK_FALSE(failTimes(health, 1, 10 + kFirst / 2));
+  CHECK_FALSE(health.isPaused(10 + kFirst));
+  CHECK(failTimes(health, 1, 10 + kFirst));
+  CHECK(health.pausedUntilNs() == 10 + kFirst + 2 * kFirst);
+  health.succeeded(health.incident());
+  CHECK_FALSE(health.isPaused(10 + kFirst));
+}
+
 TEST_CASE("what was under way when a failure was seen counts with it") {
   TransportHealth health;
   const uint32_t together = health.incident();
